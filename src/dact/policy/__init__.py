@@ -1,0 +1,31 @@
+"""The network that picks a pair of positions. It never sees a problem, only features in tour order."""
+
+from dact.policy.critic import Critic, CriticConfig
+from dact.policy.decoder import DecoderConfig
+from dact.policy.distribution import PairDistribution
+from dact.policy.encoders import ENCODERS, EncoderConfig
+from dact.policy.policy import Policy, PolicyConfig, make_critic, parameter_count, single_aspect
+from dact.policy.positions import PositionConfig
+from dact.policy.weights import Card, Weights, find_weights, load_weights, read_card, save_weights, shipped
+
+__all__ = [
+    "ENCODERS",
+    "Card",
+    "Critic",
+    "CriticConfig",
+    "DecoderConfig",
+    "EncoderConfig",
+    "PairDistribution",
+    "Policy",
+    "PolicyConfig",
+    "PositionConfig",
+    "Weights",
+    "find_weights",
+    "load_weights",
+    "make_critic",
+    "parameter_count",
+    "read_card",
+    "save_weights",
+    "shipped",
+    "single_aspect",
+]

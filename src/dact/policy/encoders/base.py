@@ -1,0 +1,80 @@
+"""What encoders share: settings, the interface, and matrices that act on every aspect at once.
+
+Shape letters: S aspects, B rows, N tour length, F features, D width, H heads of an aspect, K head width.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from dact.policy.norm import NORMS, make_norm
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderConfig:
+    """Sizes of the encoder; the defaults are the paper's."""
+
+    dim: int = 64
+    layers: int = 3
+    heads: int = 4
+    hidden: int = 64
+    norm: str = "instance"
+    """`instance`: as in the authors' code; `layer`: as in the paper."""
+
+    def __post_init__(self) -> None:
+        for field in ("dim", "layers", "heads", "hidden"):
+            if getattr(self, field) < 1:
+                raise ValueError(f"encoder {field} is {getattr(self, field)}, but must be at least 1")
+        if self.dim % self.heads:
+            raise ValueError(f"encoder dim {self.dim} is not a multiple of its {self.heads} heads")
+        if self.norm not in NORMS:
+            raise ValueError(f"encoder norm '{self.norm}' is not one of {', '.join(NORMS)}")
+
+
+class Encoder(nn.Module):
+    """`forward(features_BNF, place_ND)` gives aspects_SBND, in tour order; `aspects` is S."""
+
+    aspects: int
+
+    def __init__(self, features: int, config: EncoderConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embed = nn.Linear(features, config.dim, bias=False)
+
+
+def matrices(aspects: int, inputs: int, outputs: int) -> nn.Parameter:
+    """(S, inputs, outputs), uniform within 1 / sqrt(inputs) as in the authors' code."""
+    bound = inputs**-0.5
+    return nn.Parameter(torch.empty(aspects, inputs, outputs).uniform_(-bound, bound))
+
+
+def project(x_SBND: Tensor, weight_SDE: Tensor) -> Tensor:
+    """Each aspect through its own matrix: (S, B, N, E)."""
+    flat = torch.bmm(x_SBND.flatten(1, 2), weight_SDE)
+    return flat.view(*x_SBND.shape[:3], weight_SDE.shape[2])
+
+
+def split_heads(x: Tensor, parts: int, heads: int) -> Tensor:
+    """The last dimension as (parts, heads, K)."""
+    return x.view(*x.shape[:-1], parts, heads, x.shape[-1] // (parts * heads))
+
+
+class FeedForward(nn.Module):
+    """A two-layer network per aspect, with skip connection and norm (Eqs. 5 and 6)."""
+
+    def __init__(self, aspects: int, config: EncoderConfig) -> None:
+        super().__init__()
+        self.into_SDC = matrices(aspects, config.dim, config.hidden)
+        self.into_bias_S1C = nn.Parameter(torch.zeros(aspects, 1, config.hidden).uniform_(-0.1, 0.1))
+        self.out_SCD = matrices(aspects, config.hidden, config.dim)
+        self.out_bias_S1D = nn.Parameter(torch.zeros(aspects, 1, config.dim).uniform_(-0.1, 0.1))
+        self.norm = make_norm(config.norm, aspects, config.dim)
+
+    def forward(self, x_SBND: Tensor) -> Tensor:
+        """LN(x + FFN(x))."""
+        flat = x_SBND.flatten(1, 2)
+        hidden = torch.baddbmm(self.into_bias_S1C, flat, self.into_SDC).relu()
+        out = torch.baddbmm(self.out_bias_S1D, hidden, self.out_SCD)
+        normed: Tensor = self.norm(x_SBND + out.view_as(x_SBND))
+        return normed

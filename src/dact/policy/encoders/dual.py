@@ -1,0 +1,57 @@
+"""The dual-aspect collaborative encoder (section 4.2): node aspect 0, position aspect 1, stacked as S = 2."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from dact.policy.encoders.base import Encoder, EncoderConfig, FeedForward, matrices, project, split_heads
+from dact.policy.norm import make_norm
+
+
+class DualAspectAttention(nn.Module):
+    """DAC-Att (Eqs. 7-10) with skip connection and norm.
+
+    The scores of one aspect weigh that aspect's values and the other aspect's referential values. So each
+    aspect attends with values twice as wide: its own beside the other's referential ones.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.heads = config.heads
+        self.query_SDD = matrices(2, config.dim, config.dim)
+        self.key_SDD = matrices(2, config.dim, config.dim)
+        self.value_SDD = matrices(2, config.dim, config.dim)
+        self.reference_SDD = matrices(2, config.dim, config.dim)
+        self.out_SED = matrices(2, 2 * config.dim, config.dim)
+        self.norm = make_norm(config.norm, 2, config.dim)
+
+    def forward(self, x_SBND: Tensor) -> Tensor:
+        """LN(x + DAC-Att(x)) for both aspects."""
+        packed_SDE = torch.cat((self.query_SDD, self.key_SDD, self.value_SDD, self.reference_SDD), dim=2)
+        parts = split_heads(project(x_SBND, packed_SDE), 4, self.heads).permute(3, 0, 1, 4, 2, 5)
+        query, key, value, reference = parts.unbind(0)
+        both = torch.cat((value, reference.flip(0)), dim=4)
+        seen = functional.scaled_dot_product_attention(query.flatten(0, 1), key.flatten(0, 1), both.flatten(0, 1))
+        own, other = seen.view_as(both).chunk(2, dim=4)
+        merged_SBNE = torch.cat((own, other.flip(0)), dim=2).transpose(2, 3).flatten(3)
+        normed: Tensor = self.norm(x_SBND + project(merged_SBNE, self.out_SED))
+        return normed
+
+
+class DualAspectEncoder(Encoder):
+    """Nodes and places are encoded side by side and consult each other's attention."""
+
+    aspects = 2
+
+    def __init__(self, features: int, config: EncoderConfig) -> None:
+        super().__init__(features, config)
+        self.layers = nn.Sequential()
+        for _ in range(config.layers):
+            self.layers.append(DualAspectAttention(config))
+            self.layers.append(FeedForward(2, config))
+
+    def forward(self, features_BNF: Tensor, place_ND: Tensor) -> Tensor:
+        """(2, B, N, D): the node aspect, then the position aspect."""
+        node_BND = self.embed(features_BNF)
+        aspects_SBND: Tensor = self.layers(torch.stack((node_BND, place_ND.expand_as(node_BND))))
+        return aspects_SBND

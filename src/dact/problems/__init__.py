@@ -1,0 +1,9 @@
+"""Routing problems. To add one: write its file, add a line to PROBLEMS, test it."""
+
+from dact.problems.base import Batch, Problem
+from dact.problems.cvrp import Cvrp
+from dact.problems.tsp import Tsp
+
+PROBLEMS: dict[str, Problem] = {problem.name: problem for problem in (Tsp(), Cvrp())}
+
+__all__ = ["PROBLEMS", "Batch", "Cvrp", "Problem", "Tsp"]

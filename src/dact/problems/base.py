@@ -1,0 +1,153 @@
+"""What a problem is, and the batch of instances it works on.
+
+Shape letters: B rows, N tour length (dummy depots included), F features, I distinct distance matrices.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import torch
+from torch import Generator, Tensor
+
+from dact import symmetries
+from dact.instances import Instance, InstanceSet
+from dact.operators import Operator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Instances of one problem and one tour length, on one device, one row each.
+
+    Costs are in the instances' own units: by their own distance rule where `distance_INN` is given, else
+    `scale_B` times the Euclidean length in the unit square.
+    """
+
+    coordinates_BN2: Tensor
+    """float32, in the unit square: what the policy sees."""
+    scale_B: Tensor
+    """float32, original length of one unit."""
+    demand_BN: Tensor
+    """int32; zero for depots."""
+    capacity_B: Tensor
+    """int32."""
+    depots: int = 0
+    """Nodes 0 .. depots - 1 are copies of the depot."""
+    distance_INN: Tensor | None = None
+    """float32, by the instances' own rule."""
+    matrix_B: Tensor | None = None
+    """Which matrix a row uses."""
+
+    @property
+    def rows(self) -> int:
+        """How many tours are improved side by side."""
+        return self.coordinates_BN2.shape[0]
+
+    @property
+    def length(self) -> int:
+        """Positions in a tour."""
+        return self.coordinates_BN2.shape[1]
+
+    @property
+    def customers(self) -> int:
+        """Nodes that are not depots."""
+        return self.length - self.depots
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tensors live."""
+        return self.coordinates_BN2.device
+
+    def to(self, device: torch.device | str) -> "Batch":
+        """The same batch on another device."""
+        moved: dict[str, Any] = {name: x.to(device) for name, x in vars(self).items() if isinstance(x, Tensor)}
+        return replace(self, **moved)
+
+    def take(self, row_R: Tensor) -> "Batch":
+        """The named rows, in that order."""
+        return replace(
+            self,
+            coordinates_BN2=self.coordinates_BN2[row_R],
+            scale_B=self.scale_B[row_R],
+            demand_BN=self.demand_BN[row_R],
+            capacity_B=self.capacity_B[row_R],
+            matrix_B=None if self.matrix_B is None else self.matrix_B[row_R],
+        )
+
+    def augmented(self, copies: int) -> "Batch":
+        """Every row `copies` times in turn, under the first symmetries of the square."""
+        row_R = torch.arange(self.rows, device=self.device).repeat_interleave(copies)
+        turned = symmetries.augment(self.coordinates_BN2, copies)
+        return replace(self.take(row_R), coordinates_BN2=turned)
+
+    def distance(self, from_BN: Tensor, to_BN: Tensor) -> Tensor:
+        """Length of the edges from -> to, by the instances' rule and in their units."""
+        if self.distance_INN is not None and self.matrix_B is not None:
+            return self.distance_INN[self.matrix_B.unsqueeze(1), from_BN, to_BN]
+        return self.scale_B.unsqueeze(1) * self.plane_distance(from_BN, to_BN)
+
+    def plane_distance(self, from_BN: Tensor, to_BN: Tensor) -> Tensor:
+        """Euclidean length of the edges in the unit square."""
+        step_BN2 = self._points(from_BN) - self._points(to_BN)
+        return step_BN2.square().sum(2).sqrt()
+
+    def cost(self, tour_BN: Tensor) -> Tensor:
+        """Length of each cyclic tour."""
+        return self.distance(tour_BN, tour_BN.roll(-1, dims=1)).sum(1)
+
+    def _points(self, node_BN: Tensor) -> Tensor:
+        return self.coordinates_BN2.gather(1, node_BN.unsqueeze(2).expand(-1, -1, 2))
+
+
+class Problem(Protocol):
+    """Everything the rest of the code needs to know about a routing problem. All tours are anchored."""
+
+    @property
+    def name(self) -> str:
+        """As in PROBLEMS, weights and files."""
+        ...
+
+    @property
+    def features(self) -> int:
+        """Numbers the policy sees for each node."""
+        ...
+
+    def collate(self, instances: Sequence[Instance], routes_needed: int = 0) -> Batch:
+        """One row per instance; all must give the same tour length. Room for `routes_needed` routes."""
+        ...
+
+    def collate_set(self, instances: InstanceSet) -> Batch:
+        """One row per instance of a set."""
+        ...
+
+    def tour_length(self, instance: Instance, routes_needed: int = 0) -> int:
+        """Positions in a tour of this instance; instances that agree on it can share a batch."""
+        ...
+
+    def sample(self, size: int, count: int, generator: Generator) -> Batch:
+        """Random instances for training, drawn on the generator's device."""
+        ...
+
+    def random_start(self, batch: Batch, generator: Generator) -> Tensor:
+        """Random feasible tours."""
+        ...
+
+    def greedy_start(self, batch: Batch) -> Tensor:
+        """Nearest-neighbour tours."""
+        ...
+
+    def given_start(self, batch: Batch, routes: Sequence[Sequence[Sequence[int]]]) -> Tensor:
+        """Tours that follow the given routes (instance indices), a list of routes per row."""
+        ...
+
+    def node_features(self, batch: Batch, tour_BN: Tensor) -> Tensor:
+        """(B, N, F), in tour order."""
+        ...
+
+    def allowed_moves(self, batch: Batch, tour_BN: Tensor, operator: Operator) -> Tensor | None:
+        """(B, N, N) bool over position pairs: True where the move keeps the tour feasible; None if all do."""
+        ...
+
+    def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+        """A tour as routes of instance indices, without the depot and without empty routes."""
+        ...

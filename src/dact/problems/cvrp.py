@@ -1,0 +1,138 @@
+"""The capacitated vehicle routing problem (Appendix D.2).
+
+The depot is repeated: nodes 0 .. D - 1 of a tour are copies of it, D being the most routes a solution may have,
+and customer c of the instance is node D - 1 + c.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Generator, Tensor
+
+from dact import tours
+from dact.instances import Instance, InstanceSet, capacity_for
+from dact.operators import Operator
+from dact.problems import capacity, construct, layout
+from dact.problems.base import Batch
+
+
+def depots_for(demand_MN: NDArray[np.int64], capacity_M: NDArray[np.int64], routes_needed: int = 0) -> int:
+    """Depots enough for every row: the paper's number for its sizes, room to spare over a packing for others.
+
+    One more than `routes_needed`, so that a given start still has a free vehicle. Never more than one per
+    customer and one spare, never fewer than two.
+    """
+    customers = demand_MN.shape[1] - 1
+    packed = int(construct.first_fit_decreasing(demand_MN[:, 1:], capacity_M).max()) + 1
+    usual = 10 if customers <= 20 else 20
+    wanted = max(usual, -(-packed * 5 // 4) + 2, routes_needed + 1)
+    return int(max(2, min(wanted, customers + 1)))
+
+
+def _batch(
+    points_BN2: Tensor, scale_B: Tensor, demand_BN: Tensor, capacity_B: Tensor, depots: int, distance_INN: Tensor | None
+) -> Batch:
+    """Add depots - 1 copies of node 0 to arrays that have the depot once."""
+    rows, device = points_BN2.shape[0], points_BN2.device
+    source_N = torch.arange(points_BN2.shape[1] + depots - 1, device=device).sub(depots - 1).clamp(min=0)
+    return Batch(
+        coordinates_BN2=points_BN2[:, source_N],
+        scale_B=scale_B,
+        demand_BN=demand_BN[:, source_N].int(),
+        capacity_B=capacity_B.int(),
+        depots=depots,
+        distance_INN=None if distance_INN is None else distance_INN[:, source_N][:, :, source_N],
+        matrix_B=None if distance_INN is None else torch.arange(rows, device=device),
+    )
+
+
+@dataclass(frozen=True)
+class Cvrp:
+    """Serve every customer once with vehicles of equal capacity that start and end at the depot."""
+
+    name: str = "cvrp"
+    features: int = 7
+
+    def collate(self, instances: Sequence[Instance], routes_needed: int = 0) -> Batch:
+        """One row per instance; costs by each instance's own rule."""
+        demand_MN = np.stack([instance.demand for instance in instances])
+        capacity_M = np.array([instance.capacity for instance in instances])
+        points, scale, distance = layout.instance_points(instances)
+        depots = max(self._depots(instance, routes_needed) for instance in instances)
+        return _batch(points, scale, torch.from_numpy(demand_MN), torch.from_numpy(capacity_M), depots, distance)
+
+    def collate_set(self, instances: InstanceSet) -> Batch:
+        """One row per instance of a set; Euclidean costs unless the set has another rule."""
+        if instances.rule != "euclidean":
+            return self.collate(list(instances))
+        depots = depots_for(instances.demand, instances.capacity)
+        demand, room = torch.from_numpy(instances.demand.copy()), torch.from_numpy(instances.capacity.copy())
+        return _batch(*layout.set_points(instances), demand, room, depots, None)
+
+    def tour_length(self, instance: Instance, routes_needed: int = 0) -> int:
+        """Customers and depots."""
+        return instance.size - 1 + self._depots(instance, routes_needed)
+
+    def sample(self, size: int, count: int, generator: Generator) -> Batch:
+        """Kool's distribution: nodes uniform in the unit square, demands uniform in 1..9."""
+        device = generator.device
+        points_BN2 = torch.rand(count, size + 1, 2, generator=generator, device=device)
+        demand_BN = torch.randint(1, 10, (count, size + 1), generator=generator, device=device)
+        demand_BN[:, 0] = 0
+        room_B = torch.full((count,), capacity_for(size), device=device)
+        depots = min(10 if size <= 20 else 20, size + 1)
+        return _batch(points_BN2, torch.ones(count, device=device), demand_BN, room_B, depots, None)
+
+    def random_start(self, batch: Batch, generator: Generator) -> Tensor:
+        """Customers in random order; a vehicle goes home when no unserved customer fits."""
+        key_BN = torch.rand(batch.rows, batch.length, generator=generator, device=batch.device)
+        return construct.routes_by_key(batch, lambda here_B1: key_BN)
+
+    def greedy_start(self, batch: Batch) -> Tensor:
+        """Always to the nearest unserved customer that fits; home when none does."""
+        node_BN = torch.arange(batch.length, device=batch.device).expand(batch.rows, -1)
+        return construct.routes_by_key(batch, lambda here_B1: batch.distance(here_B1.expand_as(node_BN), node_BN))
+
+    def given_start(self, batch: Batch, routes: Sequence[Sequence[Sequence[int]]]) -> Tensor:
+        """Route k starts at depot k; unused depots stand at the end."""
+        return torch.tensor([construct.tour_of(row, batch.depots) for row in routes], device=batch.device)
+
+    def node_features(self, batch: Batch, tour_BN: Tensor) -> Tensor:
+        """Coordinates, distance to the nodes before and after, load before, demand, load since (with) the node.
+
+        Loads are shares of the capacity, and a depot carries the load of the route that ends there and of the
+        one that starts there, as in the authors' code.
+        """
+        around = capacity.loads(batch, tour_BN)
+        leg_BN = batch.plane_distance(tour_BN, tour_BN.roll(-1, dims=1))
+        share_BN3 = torch.stack((around.before_BN, around.demand_BN, around.since_BN), dim=2)
+        return torch.cat(
+            (
+                tours.in_tour_order(batch.coordinates_BN2, tour_BN),
+                leg_BN.roll(1, dims=1).unsqueeze(2),
+                leg_BN.unsqueeze(2),
+                share_BN3 / batch.capacity_B.view(-1, 1, 1),
+            ),
+            dim=2,
+        )
+
+    def allowed_moves(self, batch: Batch, tour_BN: Tensor, operator: Operator) -> Tensor | None:
+        """Moves that overload no vehicle: by a closed form where there is one, else by trial."""
+        closed_form = capacity.CLOSED_FORMS.get(operator)
+        return closed_form(batch, tour_BN) if closed_form else capacity.by_trial(batch, tour_BN, operator)
+
+    def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+        """The customers between depots."""
+        routes: list[list[int]] = []
+        for node in tour_N:
+            if node < batch.depots:
+                routes.append([])
+            else:
+                routes[-1].append(node - batch.depots + 1)
+        return tuple(tuple(route) for route in routes if route)
+
+    def _depots(self, instance: Instance, routes_needed: int) -> int:
+        return depots_for(instance.demand[None], np.array([instance.capacity]), routes_needed)

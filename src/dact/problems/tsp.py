@@ -1,0 +1,86 @@
+"""The travelling salesman problem (Appendix D.1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Generator, Tensor
+
+from dact import tours
+from dact.instances import Instance, InstanceSet
+from dact.operators import Operator
+from dact.problems import layout
+from dact.problems.base import Batch
+
+
+def _batch(points_BN2: Tensor, scale_B: Tensor, distance_INN: Tensor | None) -> Batch:
+    rows, size, device = points_BN2.shape[0], points_BN2.shape[1], points_BN2.device
+    return Batch(
+        coordinates_BN2=points_BN2,
+        scale_B=scale_B,
+        demand_BN=torch.zeros(rows, size, dtype=torch.int32, device=device),
+        capacity_B=torch.zeros(rows, dtype=torch.int32, device=device),
+        distance_INN=distance_INN,
+        matrix_B=None if distance_INN is None else torch.arange(rows, device=device),
+    )
+
+
+@dataclass(frozen=True)
+class Tsp:
+    """Visit every node once and return."""
+
+    name: str = "tsp"
+    features: int = 2
+
+    def collate(self, instances: Sequence[Instance], routes_needed: int = 0) -> Batch:
+        """One row per instance; costs by each instance's own rule."""
+        return _batch(*layout.instance_points(instances))
+
+    def collate_set(self, instances: InstanceSet) -> Batch:
+        """One row per instance of a set; Euclidean costs unless the set has another rule."""
+        if instances.rule != "euclidean":
+            return self.collate(list(instances))
+        return _batch(*layout.set_points(instances), None)
+
+    def tour_length(self, instance: Instance, routes_needed: int = 0) -> int:
+        """One position per node."""
+        return instance.size
+
+    def sample(self, size: int, count: int, generator: Generator) -> Batch:
+        """Nodes uniform in the unit square."""
+        points_BN2 = torch.rand(count, size, 2, generator=generator, device=generator.device)
+        return _batch(points_BN2, torch.ones(count, device=generator.device), None)
+
+    def random_start(self, batch: Batch, generator: Generator) -> Tensor:
+        """A uniformly random order per row."""
+        key_BN = torch.rand(batch.rows, batch.length, generator=generator, device=batch.device)
+        return tours.anchor(key_BN.argsort(1))
+
+    def greedy_start(self, batch: Batch) -> Tensor:
+        """From node 0 always to the nearest node not yet visited."""
+        node_BN = torch.arange(batch.length, device=batch.device).expand(batch.rows, -1)
+        tour_BN = torch.zeros_like(node_BN)
+        visited_BN = node_BN == 0
+        for place in range(1, batch.length):
+            here_BN = tour_BN[:, place - 1 : place].expand_as(node_BN)
+            reach_BN = batch.distance(here_BN, node_BN).masked_fill(visited_BN, torch.inf)
+            nearest_B1 = reach_BN.argmin(1, keepdim=True)
+            tour_BN[:, place : place + 1] = nearest_B1
+            visited_BN = visited_BN.scatter(1, nearest_B1, True)
+        return tour_BN
+
+    def given_start(self, batch: Batch, routes: Sequence[Sequence[Sequence[int]]]) -> Tensor:
+        """The one route of each row."""
+        return tours.anchor(torch.tensor([list(row[0]) for row in routes], device=batch.device))
+
+    def node_features(self, batch: Batch, tour_BN: Tensor) -> Tensor:
+        """The coordinates."""
+        return tours.in_tour_order(batch.coordinates_BN2, tour_BN)
+
+    def allowed_moves(self, batch: Batch, tour_BN: Tensor, operator: Operator) -> Tensor | None:
+        """Every order of the nodes is a tour."""
+        return None
+
+    def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+        """The tour itself."""
+        return (tuple(tour_N),)

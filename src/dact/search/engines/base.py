@@ -1,0 +1,35 @@
+"""What an engine is, and the settings every engine understands."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from torch import Generator
+
+from dact.operators import OPERATORS
+from dact.problems import Batch
+from dact.search.state import SearchState
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig:
+    """How moves are made."""
+
+    operator: str = "two_opt"
+    patience: int = 250
+    """Steps without a better solution after which a row goes back to its incumbent (T_r)."""
+    greedy: bool = False
+    """Take the most probable move instead of drawing one."""
+
+    def __post_init__(self) -> None:
+        if self.operator not in OPERATORS:
+            raise ValueError(f"operator '{self.operator}' is not one of {', '.join(OPERATORS)}")
+        if self.patience < 1:
+            raise ValueError(f"patience {self.patience} is below 1")
+
+
+class Engine(Protocol):
+    """Advances states of one batch."""
+
+    def advance(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
+        """The state after `steps` more steps."""
+        ...

@@ -1,0 +1,42 @@
+"""When a search ends."""
+
+import time
+from dataclasses import dataclass, field
+
+
+@dataclass(kw_only=True)
+class Stop:
+    """By steps, by seconds, by target cost: whichever comes first. Time counts from the first question asked."""
+
+    steps: int | None = None
+    seconds: float | None = None
+    target: float | None = None
+    _started: float | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.steps is None and self.seconds is None:
+            raise ValueError("a search needs a limit on steps or seconds")
+        if self.steps is not None and self.steps < 0:
+            raise ValueError(f"steps {self.steps} is below 0")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ValueError(f"time limit {self.seconds} is not a positive number of seconds")
+
+    def elapsed(self) -> float:
+        """Seconds since the clock was started."""
+        if self._started is None:
+            self._started = time.perf_counter()
+        return time.perf_counter() - self._started
+
+    def reached(self, steps_done: int, cost: float) -> bool:
+        """Is this enough?"""
+        if self.steps is not None and steps_done >= self.steps:
+            return True
+        if self.target is not None and cost <= self.target:
+            return True
+        return self.seconds is not None and self.elapsed() >= self.seconds
+
+    def fraction(self, steps_done: int) -> float:
+        """How far along, from 0 to 1, by whichever limit is nearer."""
+        by_steps = steps_done / self.steps if self.steps else float(self.steps == 0)
+        by_time = self.elapsed() / self.seconds if self.seconds else 0.0
+        return min(1.0, max(by_steps, by_time))

@@ -1,0 +1,50 @@
+"""A tour is one integer tensor: `tour_BN[b, p]` is the node at position `p` of row `b`.
+
+Tours are cyclic and kept *anchored*: node 0 stands at position 0. Everything that looks at a tour (features,
+encodings, allowed moves, the policy) looks at it in tour order, so a position needs no array of its own.
+Shape letters: B rows, N tour length.
+"""
+
+import torch
+from torch import Tensor
+
+
+def position(tour_BN: Tensor) -> Tensor:
+    """The inverse permutation: `position(tour)[b, v]` is where row `b` visits node `v`."""
+    place_BN = torch.arange(tour_BN.shape[1], device=tour_BN.device).expand_as(tour_BN)
+    return torch.empty_like(tour_BN).scatter_(1, tour_BN, place_BN.to(tour_BN.dtype))
+
+
+def successor(tour_BN: Tensor) -> Tensor:
+    """`successor(tour)[b, v]` is the node visited right after node `v`."""
+    return torch.empty_like(tour_BN).scatter_(1, tour_BN, tour_BN.roll(-1, dims=1))
+
+
+def from_successor(successor_BN: Tensor) -> Tensor:
+    """The anchored tour that follows the successors from node 0."""
+    tour_BN = torch.zeros_like(successor_BN)
+    for place in range(1, successor_BN.shape[1]):
+        before_B1 = tour_BN[:, place - 1 : place]
+        tour_BN[:, place : place + 1] = successor_BN.gather(1, before_B1)
+    return tour_BN
+
+
+def anchor(tour_BN: Tensor) -> Tensor:
+    """The same cyclic tours, rotated so that node 0 comes first."""
+    size = tour_BN.shape[1]
+    start_B1 = (tour_BN == 0).to(torch.int8).argmax(1, keepdim=True)
+    place_N = torch.arange(size, device=tour_BN.device)
+    return tour_BN.gather(1, (place_N + start_B1) % size)
+
+
+def is_permutation(tour_BN: Tensor) -> Tensor:
+    """True for each row that visits every node exactly once."""
+    expected_N = torch.arange(tour_BN.shape[1], device=tour_BN.device)
+    return (tour_BN.sort(1).values == expected_N).all(1)
+
+
+def in_tour_order(values_BN: Tensor, tour_BN: Tensor) -> Tensor:
+    """Per-node values (B, N) or (B, N, F), rearranged so that entry `p` belongs to the node at position `p`."""
+    if values_BN.dim() == 2:
+        return values_BN.gather(1, tour_BN)
+    return values_BN.gather(1, tour_BN.unsqueeze(2).expand(-1, -1, values_BN.shape[2]))
