@@ -4,11 +4,15 @@ import torch
 from torch import Generator, Tensor
 
 
+# Finite, so that gradients of the entropy are; its exponential is exactly zero beside any allowed logit.
+FORBIDDEN = -1e9
+
+
 class PairDistribution:
     """Softmax of logits over the allowed pairs. `allowed_BNN` is True where a pair may be drawn."""
 
     def __init__(self, logits_BNN: Tensor, allowed_BNN: Tensor) -> None:
-        self.logits_BNN = logits_BNN.masked_fill(~allowed_BNN, -torch.inf)
+        self.logits_BNN = logits_BNN.masked_fill(~allowed_BNN, FORBIDDEN)
 
     def sample(self, generator: Generator | None = None) -> Tensor:
         """A move_B2 per row, by inverting the distribution function: first the first position, then the second.
@@ -41,8 +45,7 @@ class PairDistribution:
     def entropy(self) -> Tensor:
         """Entropy in nats per row."""
         log_BP = self.logits_BNN.flatten(1).log_softmax(1)
-        probability_BP = log_BP.exp()
-        return -torch.where(probability_BP > 0, probability_BP * log_BP, 0.0).sum(1)
+        return -(log_BP.exp() * log_BP).sum(1)
 
 
 def _invert(mass_BN: Tensor, draw_B1: Tensor) -> Tensor:

@@ -38,21 +38,22 @@ def encoding(length: int, dim: int, config: PositionConfig) -> Tensor:
     elif config.kind == "cyclic_paper":
         table = cyclic(length, paper_wavelengths(wave_length, dim))
     else:
-        table = smoothed(cyclic(length, code_wavelengths(wave_length, dim), code_phases(dim), grain=100))
+        table = smoothed(cyclic(length, code_wavelengths(wave_length, dim), code_phases(dim), grain=0.01))
     return torch.from_numpy(table).float()
 
 
-def cyclic(length: int, wavelength_D: Array, phase_D: Array | None = None, grain: int | None = None) -> Array:
+def cyclic(length: int, wavelength_D: Array, phase_D: Array | None = None, grain: float | None = None) -> Array:
     """Eq. 4: sine (even dimensions) or cosine (odd) of a triangle wave that closes after `length` positions.
 
-    z(i) spreads the positions evenly over a whole number of wavelengths; `grain` rounds it down to that many
-    steps per unit, which the authors' table look-up does.
+    z(i) spreads the positions evenly over a whole number of wavelengths; `grain` rounds it down to multiples of
+    itself, as the authors' look-up in a table of that step does.
     """
     period_D = wavelength_D * np.ceil(length / wavelength_D)
     place_N1 = np.arange(length)[:, None]
     z_ND = place_N1 * period_D / length
     if grain is not None:
-        z_ND = np.floor(place_N1 * np.round(grain * period_D) / length) / grain
+        entries_D = np.ceil(period_D / grain)
+        z_ND = np.floor(place_N1 * (entries_D / length)) * grain
     angle_ND = 2 * np.pi / wavelength_D * np.abs(z_ND % (2 * wavelength_D) - wavelength_D)
     if phase_D is not None:
         angle_ND = angle_ND + phase_D

@@ -88,9 +88,9 @@ def untrained(problem: str, features: int, size: int) -> Weights:
     return Weights(policy=policy.eval(), critic=critic.eval(), card=card)
 
 
-def shipped(folder: Path = SHIPPED) -> list[Path]:
+def shipped() -> list[Path]:
     """Weights files in the package, by name."""
-    return sorted(folder.glob("*.safetensors"))
+    return sorted(SHIPPED.glob("*.safetensors"))
 
 
 def find_weights(problem: str, features: int, size: int, name: str | None = None) -> Weights:

@@ -1,0 +1,47 @@
+"""What tests share: where the data lies, small batches of both problems, and one torch thread per worker."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from dact.problems import PROBLEMS, Batch
+
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+torch.set_num_threads(1)
+
+
+@pytest.fixture
+def data() -> Path:
+    """The folder of public instances, where there is one."""
+    if not DATA.is_dir():
+        pytest.skip("no data folder beside the repository")
+    return DATA
+
+
+@pytest.fixture
+def parity_folder() -> Path:
+    """Recorded outputs of the authors' network, where there are any."""
+    folder = Path(os.environ.get("DACT_PARITY_DIR", DATA / "parity"))
+    if not folder.is_dir():
+        pytest.skip(f"no parity fixtures in {folder}")
+    return folder
+
+
+@pytest.fixture
+def generator() -> torch.Generator:
+    """A fixed random stream."""
+    return torch.Generator().manual_seed(7)
+
+
+@pytest.fixture(params=sorted(PROBLEMS))
+def problem_name(request: pytest.FixtureRequest) -> str:
+    """Each problem in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def batch(problem_name: str, generator: torch.Generator) -> Batch:
+    """Five random instances of nine nodes."""
+    return PROBLEMS[problem_name].sample(9, 5, generator)

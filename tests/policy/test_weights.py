@@ -1,0 +1,96 @@
+"""Weights on disk."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from dact.policy import (
+    Card,
+    Policy,
+    PolicyConfig,
+    Weights,
+    find_weights,
+    load_weights,
+    make_critic,
+    save_weights,
+    weights,
+)
+
+
+def make(problem: str = "tsp", features: int = 2, size: int = 20) -> Weights:
+    """Random networks with a card."""
+    config = PolicyConfig(features=features)
+    card = Card(name="random", problem=problem, size=size, gaps={"validation T=1k": 1.5}, training={"seed": 3})
+    return Weights(policy=Policy(config), critic=make_critic(config), card=card)
+
+
+def test_weights_survive_the_disk(tmp_path: Path) -> None:
+    """Actor, critic, config and card come back as they went."""
+    before = make()
+    save_weights(tmp_path / "w.safetensors", before)
+    after = load_weights(tmp_path / "w.safetensors")
+    assert after.card == before.card
+    assert after.policy.config == before.policy.config
+    features = torch.rand(2, 7, 2)
+    torch.testing.assert_close(after.policy(features), before.policy(features))
+    aspects = before.policy.encode(features)
+    torch.testing.assert_close(after.critic(aspects), before.critic(aspects))
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("content", [b"", b"rubbish" * 40, b"\x08\x00\x00\x00\x00\x00\x00\x00{}      "])
+def test_other_files_are_refused_in_one_sentence(tmp_path: Path, content: bytes) -> None:
+    """Rubbish, an empty file and foreign safetensors name the file and say what is wrong."""
+    path = tmp_path / "w.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"w\.safetensors: not a weights file of DACT") as caught:
+        load_weights(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_tensors_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    """A file whose tensors are not those of its config is refused in one sentence."""
+    path = tmp_path / "w.safetensors"
+    save_weights(path, make())
+    about, tensors = weights._read(path)
+    tensors.pop("actor.encoder.embed.weight")
+    save_file(tensors, path, metadata={"dact": __import__("json").dumps(about)})
+    with pytest.raises(ValueError, match="do not fit the config") as caught:
+        load_weights(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_weights_of_another_problem_are_refused(tmp_path: Path) -> None:
+    """TSP weights do not solve a CVRP."""
+    path = tmp_path / "w.safetensors"
+    save_weights(path, make())
+    with pytest.raises(ValueError, match="are for tsp, not for cvrp"):
+        find_weights("cvrp", 7, 100, str(path))
+
+
+def test_unknown_weights_are_refused_with_what_there_is() -> None:
+    """The error lists the names."""
+    with pytest.raises(ValueError, match=r"weights 'best' are neither a file nor one of: .*untrained"):
+        find_weights("tsp", 2, 100, "best")
+
+
+def test_the_nearest_size_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a name, the problem and then the size decide."""
+    for name, problem, size in (("a", "tsp", 20), ("b", "tsp", 100), ("c", "cvrp", 50)):
+        save_weights(tmp_path / f"{name}.safetensors", make(problem, 2 if problem == "tsp" else 7, size))
+    monkeypatch.setattr(weights, "SHIPPED", tmp_path)
+    assert find_weights("tsp", 2, 55).card.size == 20
+    assert find_weights("tsp", 2, 200).card.size == 100
+    assert find_weights("cvrp", 7, 1000).card.size == 50
+
+
+def test_untrained_weights_say_so_and_are_always_the_same() -> None:
+    """Random weights come from a fixed seed and leave the global stream alone."""
+    state = torch.random.get_rng_state()
+    first, second = (find_weights("tsp", 2, 20, "untrained") for _ in range(2))
+    assert torch.equal(torch.random.get_rng_state(), state)
+    assert "untrained" in first.card.note
+    features = torch.rand(1, 5, 2)
+    assert torch.equal(first.policy(features), second.policy(features))

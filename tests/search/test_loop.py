@@ -1,0 +1,135 @@
+"""Stopping, traces and interruptions."""
+
+import itertools
+
+import pytest
+import torch
+
+from dact.policy import Policy, PolicyConfig
+from dact.problems import PROBLEMS, Batch
+from dact.search import PlainEngine, SearchConfig, SearchState, Stop, best_costs, run, start_state
+
+
+def make_engine(problem_name: str, **settings: object) -> PlainEngine:
+    """The plain engine with a random policy."""
+    torch.manual_seed(0)
+    problem = PROBLEMS[problem_name]
+    return PlainEngine(problem, Policy(PolicyConfig(features=problem.features)), SearchConfig(**settings))  # type: ignore[arg-type]
+
+
+def greedy_state(problem_name: str, batch: Batch) -> SearchState:
+    """The state at the greedy start."""
+    tour_BN = PROBLEMS[problem_name].greedy_start(batch)
+    return start_state(tour_BN, batch.cost(tour_BN))
+
+
+@pytest.mark.parametrize("operator", ["two_opt", "insert", "swap"])
+def test_a_seed_gives_the_same_search(problem_name: str, batch: Batch, operator: str) -> None:
+    """Same seed, same states; another seed, others; in one chunk or in many."""
+    engine = make_engine(problem_name, operator=operator)
+    state = greedy_state(problem_name, batch)
+
+    def ends(seed: int, chunk: int) -> SearchState:
+        generator = torch.Generator().manual_seed(seed)
+        return run(engine, batch, state, Stop(steps=12), generator, chunk=chunk).state
+
+    assert torch.equal(ends(1, 1).tour_BN, ends(1, 5).tour_BN)
+    assert not torch.equal(ends(1, 1).tour_BN, ends(2, 1).tour_BN)
+
+
+def test_greedy_moves_need_no_luck(problem_name: str, batch: Batch) -> None:
+    """The most probable moves do not depend on the seed."""
+    engine = make_engine(problem_name, greedy=True)
+    state = greedy_state(problem_name, batch)
+    first, second = (engine.advance(batch, state, 6, torch.Generator().manual_seed(seed)) for seed in (1, 2))
+    assert torch.equal(first.tour_BN, second.tour_BN)
+
+
+def test_steps_are_counted_exactly(problem_name: str, batch: Batch) -> None:
+    """A limit of 7 with chunks of 3 makes 7 steps, and the watcher sees 3, 6, 7."""
+    seen: list[int] = []
+    done = run(
+        make_engine(problem_name),
+        batch,
+        greedy_state(problem_name, batch),
+        Stop(steps=7),
+        torch.Generator().manual_seed(0),
+        chunk=3,
+        watch=lambda fraction, steps, seconds, cost: seen.append(steps),
+    )
+    assert done.steps == 7
+    assert seen == [3, 6, 7]
+
+
+def test_traces_fall_and_end_at_the_best_cost(problem_name: str, batch: Batch) -> None:
+    """Each instance has a trace of strictly falling costs that ends at its best."""
+    state = start_state(*_random(problem_name, batch))
+    generator = torch.Generator().manual_seed(0)
+    done = run(make_engine(problem_name), batch, state, Stop(steps=60), generator)
+    for trace, best in zip(done.traces, best_costs(done.state, 1), strict=True):
+        costs = [point.cost for point in trace]
+        assert costs == sorted(set(costs), reverse=True)
+        assert costs[-1] == best
+    assert any(len(trace) > 1 for trace in done.traces)
+
+
+def _random(problem_name: str, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    tour_BN = PROBLEMS[problem_name].random_start(batch, torch.Generator().manual_seed(4))
+    return tour_BN, batch.cost(tour_BN)
+
+
+def test_a_time_limit_is_obeyed(batch: Batch, problem_name: str) -> None:
+    """Without a step limit, the search ends when the clock says so."""
+    stop = Stop(seconds=0.2)
+    generator = torch.Generator().manual_seed(0)
+    done = run(make_engine(problem_name), batch, greedy_state(problem_name, batch), stop, generator)
+    assert done.steps > 0
+    assert 0.2 <= done.seconds < 2.0
+
+
+def test_a_target_ends_the_search_at_once(batch: Batch, problem_name: str) -> None:
+    """A target the start meets needs no step."""
+    stop = Stop(steps=1000, target=1e9)
+    generator = torch.Generator().manual_seed(0)
+    assert run(make_engine(problem_name), batch, greedy_state(problem_name, batch), stop, generator).steps == 0
+
+
+def test_an_interrupted_search_keeps_what_it_found(batch: Batch, problem_name: str) -> None:
+    """Ctrl-C in the fourth step leaves the state after the third."""
+    engine = make_engine(problem_name)
+    calls = itertools.count()
+
+    class Interrupted:
+        def advance(self, *arguments: object) -> SearchState:
+            if next(calls) == 3:
+                raise KeyboardInterrupt
+            return engine.advance(*arguments)  # type: ignore[arg-type]
+
+    state = greedy_state(problem_name, batch)
+    done = run(Interrupted(), batch, state, Stop(steps=10), torch.Generator().manual_seed(0))
+    assert done.interrupted
+    assert done.steps == 3
+    expected = engine.advance(batch, state, 3, torch.Generator().manual_seed(0))
+    assert torch.equal(done.state.tour_BN, expected.tour_BN)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "needs a limit"),
+        ({"steps": -1}, "steps -1 is below 0"),
+        ({"seconds": 0.0}, "time limit 0.0 is not a positive"),
+        ({"seconds": float("nan")}, "time limit nan is not a positive"),
+    ],
+)
+def test_wrong_limits_are_named(settings: dict[str, float], message: str) -> None:
+    """A wrong limit is refused with its value."""
+    with pytest.raises(ValueError, match=message):
+        Stop(**settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("settings", "message"), [({"patience": 0}, "patience 0"), ({"operator": "or_opt"}, "or_opt")])
+def test_wrong_search_settings_are_named(settings: dict[str, object], message: str) -> None:
+    """A wrong setting is refused with its value."""
+    with pytest.raises(ValueError, match=message):
+        SearchConfig(**settings)  # type: ignore[arg-type]

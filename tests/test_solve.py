@@ -1,0 +1,138 @@
+"""The one-call API."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dact
+from dact.instances import generate_set
+from dact.search import TracePoint
+
+
+def points(problem: str, count: int, same: bool = False, name: str = "tiny") -> dact.Instance:
+    """A few nodes, or all of them in one place."""
+    coordinates = np.full((count, 2), 5.0) if same else np.random.RandomState(count).rand(count, 2) * 100
+    if problem == "tsp":
+        return dact.Instance(name=name, problem="tsp", rule="euc_2d", coordinates=coordinates)
+    demand = np.array([0] + [1] * (count - 1))
+    return dact.Instance(name=name, problem="cvrp", rule="euc_2d", coordinates=coordinates, demand=demand, capacity=2)
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_the_answer_is_checked_and_never_worse_than_the_start(problem: str) -> None:
+    """The reported cost is the checker's, the trace falls, and nothing got worse."""
+    result = dact.solve(generate_set(problem, 20, 1, seed=3)[0], steps=60, seed=1, augment=2)
+    verdict = dact.check(result.instance, result.routes)
+    assert verdict.feasible
+    assert result.feasible
+    assert result.cost == verdict.cost <= result.start_cost
+    assert result.steps == 60
+    assert isinstance(result.trace[0], TracePoint)
+
+
+def test_a_seed_gives_the_same_answer() -> None:
+    """Twice the same call, twice the same routes."""
+    instance = generate_set("cvrp", 20, 1, seed=5)[0]
+    first, second = (dact.solve(instance, steps=40, seed=9) for _ in range(2))
+    assert first.routes == second.routes
+    assert first.cost == second.cost
+
+
+@pytest.mark.parametrize("start", ["greedy", "random"])
+@pytest.mark.parametrize("operator", ["two_opt", "insert", "swap"])
+def test_all_operators_and_starts_solve(start: str, operator: str) -> None:
+    """Every combination gives a feasible answer."""
+    result = dact.solve(generate_set("cvrp", 10, 1, seed=6)[0], steps=15, start=start, operator=operator)
+    assert result.feasible
+
+
+def test_sizes_and_problems_may_be_mixed() -> None:
+    """A list of different instances comes back in its order, each solved as asked."""
+    instances = [
+        generate_set("tsp", 12, 1, seed=1)[0],
+        generate_set("cvrp", 10, 1, seed=1)[0],
+        generate_set("tsp", 9, 1, seed=1)[0],
+        generate_set("tsp", 12, 1, seed=2)[0],
+    ]
+    results = dact.solve(instances, steps=10)
+    assert [result.instance for result in results] == instances
+    assert all(result.feasible and result.steps == 10 for result in results)
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+@pytest.mark.parametrize("same", [False, True])
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_tiny_instances_are_answered(problem: str, count: int, same: bool) -> None:
+    """One node, two nodes, one customer, all nodes at one point: answered, not refused."""
+    if problem == "cvrp" and count == 1:
+        pytest.skip("a CVRP has at least one customer")
+    result = dact.solve(points(problem, count, same), steps=8)
+    assert result.feasible
+    assert not same or result.cost == 0
+
+
+def test_a_warm_start_is_used_and_never_worsened() -> None:
+    """From a given tour with no steps left, that tour comes back; with steps, nothing worse."""
+    instance = points("tsp", 12)
+    order = (tuple(np.random.RandomState(0).permutation(12).tolist()),)
+    kept = dact.solve(instance, steps=0, start_routes=order)
+    assert kept.cost == kept.start_cost == dact.check(instance, order).cost
+    assert dact.solve(instance, steps=50, start_routes=order).cost <= kept.cost
+
+
+def test_a_warm_start_may_use_more_routes_than_needed() -> None:
+    """One vehicle per customer is a legal start although two per vehicle would fit."""
+    instance = points("cvrp", 9)
+    alone = tuple((customer,) for customer in range(1, 9))
+    result = dact.solve(instance, steps=30, start_routes=alone)
+    assert result.start_cost == dact.check(instance, alone).cost
+    assert result.feasible
+
+
+def test_a_target_stops_the_search() -> None:
+    """A target already met by the start leaves the step count at zero."""
+    assert dact.solve(points("tsp", 10), steps=1000, target=1e9).steps == 0
+
+
+def test_a_time_limit_alone_means_as_many_steps_as_fit() -> None:
+    """Steps may be unlimited when time is not."""
+    result = dact.solve(points("tsp", 10), steps=None, time_limit=0.3)
+    assert result.steps > 0
+    assert result.seconds < 2
+
+
+def test_gap_is_against_the_best_known_value() -> None:
+    """A best known value of half the cost is a gap of 100 percent; without one there is none."""
+    plain = dact.solve(points("tsp", 8), steps=0)
+    assert plain.gap is None
+    known = dataclasses.replace(plain.instance, best_known=plain.cost / 2)
+    assert dact.solve(known, steps=0).gap == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"augment": 9}, "augment is 9"),
+        ({"start": "best"}, "start 'best'"),
+        ({"device": "tpu"}, "device 'tpu'"),
+        ({"operator": "or_opt"}, "operator 'or_opt'"),
+        ({"seed": -1}, "seed -1"),
+        ({"weights": "nonsense"}, "weights 'nonsense'"),
+    ],
+)
+def test_wrong_settings_are_named(settings: dict[str, object], message: str) -> None:
+    """A wrong setting is refused with its value before anything is searched."""
+    with pytest.raises(ValueError, match=message):
+        dact.solve(points("tsp", 5), **settings)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("file", ["tsplib/eil51.tsp", "tsplib_more/gr24.tsp", "cvrplib/X-n101-k25.vrp"])
+def test_library_instances_are_solved_by_their_own_rule(data: Path, file: str) -> None:
+    """Whole costs, a gap against the published optimum, and a feasible answer."""
+    result = dact.solve(dact.read(data / file), steps=10, augment=2)
+    assert result.feasible
+    assert result.cost == int(result.cost)
+    assert result.gap is not None
+    assert result.gap >= 0

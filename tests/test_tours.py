@@ -1,0 +1,50 @@
+"""Tours, their inverses and rotations."""
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dact import tours
+
+permutations = st.integers(1, 12).flatmap(lambda size: st.permutations(range(size)))
+
+
+@given(permutations)
+def test_position_inverts_tour(order: list[int]) -> None:
+    """The node at the position of node v is v."""
+    tour_BN = torch.tensor([order])
+    assert tour_BN.gather(1, tours.position(tour_BN)).tolist() == [sorted(order)]
+
+
+@given(permutations)
+def test_successors_rebuild_the_anchored_tour(order: list[int]) -> None:
+    """Following the successors from node 0 gives the tour, rotated to start there."""
+    tour_BN = torch.tensor([order])
+    assert torch.equal(tours.from_successor(tours.successor(tour_BN)), tours.anchor(tour_BN))
+
+
+@given(permutations)
+def test_anchor_keeps_the_cycle(order: list[int]) -> None:
+    """Anchoring puts node 0 first and changes no successor."""
+    tour_BN = torch.tensor([order])
+    anchored_BN = tours.anchor(tour_BN)
+    assert anchored_BN[0, 0] == 0
+    assert torch.equal(tours.successor(anchored_BN), tours.successor(tour_BN))
+
+
+def test_successor_by_hand() -> None:
+    """In the tour 2 0 1, node 2 leads to 0, 0 to 1 and 1 back to 2."""
+    assert tours.successor(torch.tensor([[2, 0, 1]])).tolist() == [[1, 2, 0]]
+
+
+def test_is_permutation_sees_a_repeated_node() -> None:
+    """A row that visits a node twice is no permutation."""
+    assert tours.is_permutation(torch.tensor([[0, 2, 1], [0, 2, 2]])).tolist() == [True, False]
+
+
+def test_in_tour_order_moves_vectors_with_their_nodes() -> None:
+    """Entry p belongs to the node at position p, for numbers and for vectors."""
+    value_BN = torch.tensor([[10, 11, 12]])
+    tour_BN = torch.tensor([[0, 2, 1]])
+    assert tours.in_tour_order(value_BN, tour_BN).tolist() == [[10, 12, 11]]
+    assert tours.in_tour_order(value_BN.unsqueeze(2), tour_BN).flatten().tolist() == [10, 12, 11]
