@@ -1,0 +1,26 @@
+"""Instances and solutions on disk and in memory, numpy only, and the independent checker."""
+
+from dact.instances.checker import Routes, Verdict, check
+from dact.instances.errors import InputError
+from dact.instances.generate import capacity_for, generate_set
+from dact.instances.instance import Instance
+from dact.instances.instance_set import InstanceSet
+from dact.instances.published import best_known
+from dact.instances.reading import read, read_set
+from dact.instances.solutions import read_solution, write_solution
+
+__all__ = [
+    "InputError",
+    "Instance",
+    "InstanceSet",
+    "Routes",
+    "Verdict",
+    "best_known",
+    "capacity_for",
+    "check",
+    "generate_set",
+    "read",
+    "read_set",
+    "read_solution",
+    "write_solution",
+]

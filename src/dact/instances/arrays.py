@@ -1,0 +1,51 @@
+"""Array types and the checks that every array of an instance passes."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dact.instances.errors import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+LARGEST = 1e12
+"""Bound on every number read: sums of squares stay finite and rounded costs stay exact in float64."""
+
+
+def floats(values: ArrayLike, what: str, ndim: int) -> FloatArray:
+    """Copy real numbers into a read-only float64 array of `ndim` axes."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiu" or array.ndim != ndim:
+        raise InputError(f"{what} must be real numbers in {ndim} axes, not {array.dtype} in {array.ndim}")
+    return frozen(array.astype(np.float64))
+
+
+def bounded(values: ArrayLike, what: str, ndim: int) -> FloatArray:
+    """Like `floats`, and refuse NaN, infinity and numbers beyond LARGEST."""
+    array = floats(values, what, ndim)
+    good = np.abs(array) <= LARGEST
+    if not good.all():
+        where = tuple(int(axis) for axis in np.argwhere(~good)[0])
+        raise InputError(f"{what}{list(where)} is {array[where]}, not a number up to {LARGEST:g} in size")
+    return array
+
+
+def integers(values: ArrayLike, what: str, ndim: int) -> IntArray:
+    """Copy whole numbers (7 or 7.0) into a read-only int64 array of `ndim` axes."""
+    array = bounded(values, what, ndim)
+    fractional = np.argwhere(array != np.floor(array))
+    if len(fractional):
+        where = tuple(int(axis) for axis in fractional[0])
+        raise InputError(f"{what}{list(where)} is {array[where]}, not a whole number")
+    return frozen(array.astype(np.int64))
+
+
+def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Make an array that we own read-only."""
+    array.setflags(write=False)
+    return array

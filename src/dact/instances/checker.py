@@ -1,0 +1,137 @@
+"""The independent judge: edge by edge in plain Python, sharing nothing with what it judges.
+
+The rules of `distances.py` are written here a second time on purpose, so that one mistake cannot
+hide in both the search and the verdict on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import index
+
+from dact.instances.instance import Instance
+
+Routes = tuple[tuple[int, ...], ...]
+"""Routes of instance indices: customers 1..n of a CVRP, or the one tour of a TSP."""
+
+Length = Callable[[float, float, float, float], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What the checker found; the cost is NaN where a route names no such node."""
+
+    feasible: bool
+    cost: float
+    violations: tuple[str, ...]
+
+
+def check(instance: Instance, routes: Sequence[Sequence[int]]) -> Verdict:
+    """Recompute the cost of the routes and list everything that is wrong with them."""
+    plain = [[index(node) for node in route] for route in routes]
+    violations = [*_wrong_visits(instance, plain), *_overloads(instance, plain)]
+    known = all(0 <= node < instance.size for route in plain for node in route)
+    cost = math.fsum(_lengths(instance, plain)) if known else math.nan
+    return Verdict(feasible=not violations, cost=cost, violations=tuple(violations))
+
+
+def _wrong_visits(instance: Instance, routes: list[list[int]]) -> Iterator[str]:
+    first = 0 if instance.problem == "tsp" else 1
+    if instance.problem == "tsp" and len(routes) != 1:
+        yield f"a TSP solution is one tour, not {len(routes)}"
+    visits = Counter(node for route in routes for node in route)
+    for node in sorted(visits):
+        if not 0 <= node < instance.size:
+            yield f"node index {node} does not exist"
+        elif node < first:
+            yield "the depot is named inside a route"
+        elif visits[node] > 1:
+            times = "twice" if visits[node] == 2 else f"{visits[node]} times"
+            yield f"{instance.label(node)} is visited {times}"
+    for node in range(first, instance.size):
+        if node not in visits:
+            yield f"{instance.label(node)} is not visited"
+
+
+def _overloads(instance: Instance, routes: list[list[int]]) -> Iterator[str]:
+    if instance.problem == "tsp":
+        return
+    for number, route in enumerate(routes, start=1):
+        load = sum(int(instance.demand[node]) for node in route if 0 <= node < instance.size)
+        if load > instance.capacity:
+            yield f"route {number} carries {load}, above the capacity {instance.capacity}"
+
+
+def _lengths(instance: Instance, routes: list[list[int]]) -> Iterator[float]:
+    for route in routes:
+        stops = route if instance.problem == "tsp" else [0, *route]
+        for here, there in zip(stops, stops[1:] + stops[:1], strict=True):
+            yield 0.0 if here == there else _edge(instance, here, there)
+
+
+def _edge(instance: Instance, here: int, there: int) -> float:
+    if instance.rule == "explicit":
+        assert instance.matrix is not None
+        return float(instance.matrix[here, there])
+    assert instance.coordinates is not None
+    (x1, y1), (x2, y2) = instance.coordinates[here], instance.coordinates[there]
+    return LENGTHS[instance.rule](float(x1), float(y1), float(x2), float(y2))
+
+
+def _nint(length: float) -> float:
+    return float(math.floor(length + 0.5))
+
+
+def _euclidean(x1: float, y1: float, x2: float, y2: float) -> float:
+    return math.sqrt((x1 - x2) * (x1 - x2) + (y1 - y2) * (y1 - y2))
+
+
+def _manhattan(x1: float, y1: float, x2: float, y2: float) -> float:
+    return abs(x1 - x2) + abs(y1 - y2)
+
+
+def _maximum(x1: float, y1: float, x2: float, y2: float) -> float:
+    return max(abs(x1 - x2), abs(y1 - y2))
+
+
+def _att(x1: float, y1: float, x2: float, y2: float) -> float:
+    exact = math.sqrt(((x1 - x2) * (x1 - x2) + (y1 - y2) * (y1 - y2)) / 10.0)
+    whole = _nint(exact)
+    return whole + 1.0 if whole < exact else whole
+
+
+def _radians(degrees: float) -> float:
+    whole = int(degrees)
+    return 3.141592 * (whole + 5.0 * (degrees - whole) / 3.0) / 180.0
+
+
+def _geo(x1: float, y1: float, x2: float, y2: float) -> float:
+    latitude1, longitude1 = _radians(x1), _radians(y1)
+    latitude2, longitude2 = _radians(x2), _radians(y2)
+    q1 = math.cos(longitude1 - longitude2)
+    q2 = math.cos(latitude1 - latitude2)
+    q3 = math.cos(latitude1 + latitude2)
+    cosine = 0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3)
+    return float(int(6378.388 * math.acos(max(-1.0, min(1.0, cosine))) + 1.0))
+
+
+def _rounded(length: Length, rounding: Callable[[float], float]) -> Length:
+    return lambda x1, y1, x2, y2: float(rounding(length(x1, y1, x2, y2)))
+
+
+LENGTHS: dict[str, Length] = {
+    "euclidean": _euclidean,
+    "euc_2d": _rounded(_euclidean, _nint),
+    "ceil_2d": _rounded(_euclidean, math.ceil),
+    "man_2d_none": _manhattan,
+    "man_2d": _rounded(_manhattan, _nint),
+    "man_2d_ceil": _rounded(_manhattan, math.ceil),
+    "max_2d_none": _maximum,
+    "max_2d": _rounded(_maximum, _nint),
+    "max_2d_ceil": _rounded(_maximum, math.ceil),
+    "att": _att,
+    "geo": _geo,
+}

@@ -1,0 +1,110 @@
+"""TSPLIB's distance rules on whole arrays; `checker.py` repeats them edge by edge, on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dact.instances.arrays import FloatArray
+from dact.instances.errors import InputError, shown
+
+Metric = Callable[[FloatArray, FloatArray], FloatArray]
+
+RULES: dict[str, tuple[str, str]] = {
+    "euclidean": ("euclidean", "none"),
+    "euc_2d": ("euclidean", "nearest"),
+    "ceil_2d": ("euclidean", "ceil"),
+    "man_2d_none": ("manhattan", "none"),
+    "man_2d": ("manhattan", "nearest"),
+    "man_2d_ceil": ("manhattan", "ceil"),
+    "max_2d_none": ("maximum", "none"),
+    "max_2d": ("maximum", "nearest"),
+    "max_2d_ceil": ("maximum", "ceil"),
+    "att": ("att", "own"),
+    "geo": ("geo", "own"),
+    "explicit": ("explicit", "own"),
+}
+"""Rule -> (metric, rounding); "own" rounds inside the metric and cannot be replaced."""
+
+GEO_PI = 3.141592
+GEO_RADIUS = 6378.388
+
+
+def rounded_rule(rule: str, rounding: str) -> str:
+    """Return the rule with the same metric and another rounding: nearest, ceil or none."""
+    if rounding not in ("nearest", "ceil", "none"):
+        raise InputError(f"rounding is {shown(rounding)}, not one of nearest, ceil, none")
+    metric, own = RULES[rule]
+    if own == "own":
+        raise InputError(f"the distance rule {rule} has its own rounding, which {rounding!r} cannot replace")
+    return next(name for name, parts in RULES.items() if parts == (metric, rounding))
+
+
+def pairwise(rule: str, coordinates: FloatArray) -> FloatArray:
+    """Return the (N, N) distances of a coordinate rule."""
+    metric, rounding = RULES[rule]
+    x, y = coordinates[:, 0], coordinates[:, 1]
+    length = ROUNDINGS[rounding](METRICS[metric](x, y))
+    # GEO gives 1 to a node and itself; the diagonal is never travelled.
+    np.fill_diagonal(length, 0.0)
+    return length
+
+
+def nearest(length: FloatArray) -> FloatArray:
+    """TSPLIB's nint: halves go up (numpy's rint sends them to even)."""
+    return np.floor(length + 0.5)
+
+
+def _gaps(values: FloatArray) -> FloatArray:
+    return np.abs(values[:, None] - values[None, :])
+
+
+def _euclidean(x: FloatArray, y: FloatArray) -> FloatArray:
+    return np.sqrt(_gaps(x) ** 2 + _gaps(y) ** 2)
+
+
+def _manhattan(x: FloatArray, y: FloatArray) -> FloatArray:
+    return _gaps(x) + _gaps(y)
+
+
+def _maximum(x: FloatArray, y: FloatArray) -> FloatArray:
+    return np.maximum(_gaps(x), _gaps(y))
+
+
+def _att(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Pseudo-Euclidean: the nearest integer, or the next one where that fell short."""
+    exact = np.sqrt((_gaps(x) ** 2 + _gaps(y) ** 2) / 10.0)
+    whole = nearest(exact)
+    return np.where(whole < exact, whole + 1.0, whole)
+
+
+def _radians(degrees: FloatArray) -> FloatArray:
+    """DDD.MM to radians: degrees truncated toward zero, the rest are minutes."""
+    whole = np.trunc(degrees)
+    return np.asarray(GEO_PI * (whole + 5.0 * (degrees - whole) / 3.0) / 180.0)
+
+
+def _geo(x: FloatArray, y: FloatArray) -> FloatArray:
+    latitude, longitude = _radians(x), _radians(y)
+    q1 = np.cos(longitude[:, None] - longitude[None, :])
+    q2 = np.cos(latitude[:, None] - latitude[None, :])
+    q3 = np.cos(latitude[:, None] + latitude[None, :])
+    cosine = 0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3)
+    # Rounding error may leave the domain of arccos by an ulp.
+    return np.floor(GEO_RADIUS * np.arccos(np.clip(cosine, -1.0, 1.0)) + 1.0)
+
+
+METRICS: dict[str, Metric] = {
+    "euclidean": _euclidean,
+    "manhattan": _manhattan,
+    "maximum": _maximum,
+    "att": _att,
+    "geo": _geo,
+}
+ROUNDINGS: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "nearest": nearest,
+    "ceil": np.ceil,
+    "none": np.array,
+    "own": np.array,
+}

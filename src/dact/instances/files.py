@@ -1,0 +1,58 @@
+"""Bytes and text on disk: every failure becomes an InputError, every write is atomic."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+from dact.instances.errors import InputError
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a whole non-empty file."""
+    if path.is_dir():
+        raise InputError("is a folder, not a file")
+    if not path.exists():
+        raise InputError("does not exist")
+    if not path.is_file():
+        raise InputError("is not a regular file")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})") from None
+    if not content:
+        raise InputError("is empty")
+    return content
+
+
+def read_text(path: Path) -> str:
+    """Read a text file: UTF-8 with or without a byte-order mark, else Latin-1 as old comments are."""
+    content = read_bytes(path)
+    if b"\0" in content:
+        raise InputError("is a binary file, not text")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the stripped lines that are not blank, counted from 1, whatever ends a line."""
+    for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
+        if stripped := line.strip():
+            yield number, stripped
+
+
+def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Write beside the target and rename, so that nobody ever sees half a file."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as stream:
+            write(stream)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,53 @@
+"""Uniform random sets as Kool et al. (2019) draw them, from numpy's legacy stream."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dact.instances.errors import InputError, shown
+from dact.instances.instance_set import InstanceSet
+
+CAPACITIES = {10: 20, 20: 30, 50: 40, 100: 50}
+"""Customers -> vehicle capacity in the published sets."""
+
+
+def capacity_for(customers: int) -> int:
+    """Return the capacity for a size: the published one, else on the straight line between two.
+
+    The first and the last go on: 20 below 10 customers, one more for every five above 100
+    (70 for 200, 230 for 1000). Fractions are rounded up.
+    """
+    if customers > 100:
+        return 50 + math.ceil((customers - 100) / 5)
+    return math.ceil(np.interp(customers, list(CAPACITIES), list(CAPACITIES.values())))
+
+
+def generate_set(problem: str, size: int, count: int, seed: int) -> InstanceSet:
+    """Draw `count` instances with `size` nodes (TSP) or customers (CVRP).
+
+    The order of the draws is the published one, in float64 and stored as float32, so that the
+    same seed gives the same bytes as the sets in the literature.
+    """
+    if problem not in ("tsp", "cvrp"):
+        raise InputError(f"problem {shown(problem)} is neither tsp nor cvrp")
+    for name, value, least in (("size", size, 1), ("count", count, 1), ("seed", seed, 0)):
+        if value < least:
+            raise InputError(f"{name} {value} is below {least}")
+    if seed >= 2**32:
+        raise InputError(f"seed {seed} is not below 2**32")
+    stream = np.random.RandomState(seed)
+    depots = 1 if problem == "cvrp" else 0
+    points = [stream.uniform(size=(count, 1, 2))] if depots else []
+    points.append(stream.uniform(size=(count, size, 2)))
+    demand = np.zeros((count, size + depots), dtype=np.int64)
+    if depots:
+        demand[:, 1:] = stream.randint(1, 10, (count, size))
+    return InstanceSet(
+        name=f"{problem}{size}_seed{seed}",
+        problem=problem,
+        coordinates=np.concatenate(points, axis=1).astype(np.float32).astype(np.float64),
+        demand=demand,
+        capacity=np.full(count, capacity_for(size) if depots else 0),
+    )

@@ -1,0 +1,171 @@
+"""One routing instance in original units, checked when it is made and never changed after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from dact.instances.arrays import FloatArray, IntArray, bounded, frozen, integers
+from dact.instances.distances import RULES, pairwise, rounded_rule
+from dact.instances.errors import InputError, shown
+from dact.instances.layout import plane_from_matrix
+from dact.instances.published import best_known
+
+
+def _unset() -> IntArray:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Instance:
+    """A TSP or CVRP instance; the depot of a CVRP is index 0 and its customers are 1..n.
+
+    `node_ids` left empty become 1..N; `demand` left empty becomes zeros for a TSP.
+    """
+
+    name: str
+    problem: str
+    rule: str
+    coordinates: FloatArray | None = None
+    matrix: FloatArray | None = None
+    node_ids: IntArray = field(default_factory=_unset)
+    demand: IntArray = field(default_factory=_unset)
+    capacity: int = 0
+    best_known: float | None = None
+    source: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays and refuse an instance that has no meaning."""
+        if self.rule not in RULES:
+            raise InputError(f"distance rule {shown(self.rule)} is not one of {', '.join(RULES)}")
+        if self.coordinates is not None:
+            self._set(coordinates=_checked_coordinates(self.coordinates))
+        if self.matrix is not None:
+            self._set(matrix=_checked_matrix(self.matrix))
+        self._check_rule()
+        if len(self.node_ids) == 0:
+            self._set(node_ids=np.arange(1, self.size + 1))
+        if len(self.demand) == 0 and self.problem == "tsp":
+            self._set(demand=np.zeros(self.size))
+        self._set(node_ids=integers(self.node_ids, "node_ids", 1), demand=integers(self.demand, "demand", 1))
+        self._check_lengths()
+        if self.problem == "cvrp":
+            check_loads(self.demand, self.capacity)
+        elif self.problem != "tsp":
+            raise InputError(f"problem {shown(self.problem)} is neither tsp nor cvrp")
+        elif self.capacity or self.demand.any():
+            raise InputError("a TSP has neither demand nor capacity")
+
+    @property
+    def size(self) -> int:
+        """Return the number of nodes, the depot included."""
+        given = self.matrix if self.coordinates is None else self.coordinates
+        return 0 if given is None else len(given)
+
+    def distances(self) -> FloatArray:
+        """Return the (N, N) distances by the instance's own rule, computed once and read-only."""
+        return self._distances
+
+    def layout(self) -> FloatArray:
+        """Return (N, 2) positions: the coordinates, or a plane that reflects the matrix."""
+        return self._layout
+
+    def with_rounding(self, rounding: str) -> Instance:
+        """Return the instance with lengths rounded to "nearest", "ceil" or "none".
+
+        A best known value belongs to its rule, so another rule has only a published one of its own.
+        """
+        rule = rounded_rule(self.rule, rounding)
+        if rule == self.rule:
+            return self
+        return replace(self, rule=rule, best_known=best_known(self.name, self.size, rule))
+
+    def label(self, index: int) -> str:
+        """Name a node as its files do: "node 7" by its id, "customer 7" by its number, "the depot"."""
+        if self.problem == "tsp":
+            return f"node {self.node_ids[index]}"
+        return f"customer {index}" if index else "the depot"
+
+    @cached_property
+    def _distances(self) -> FloatArray:
+        if self.matrix is not None and self.rule == "explicit":
+            return self.matrix
+        assert self.coordinates is not None
+        return frozen(pairwise(self.rule, self.coordinates))
+
+    @cached_property
+    def _layout(self) -> FloatArray:
+        return (
+            self.coordinates if self.coordinates is not None else frozen(plane_from_matrix(self._distances))
+        )
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def _check_rule(self) -> None:
+        if (self.rule == "explicit") != (self.matrix is not None):
+            raise InputError("a distance matrix and the rule explicit go together")
+        if self.matrix is None and self.coordinates is None:
+            raise InputError(f"the distance rule {self.rule} needs coordinates")
+        if self.matrix is not None and len(self.matrix) != self.size:
+            raise InputError(f"{self.size} coordinates do not fit a matrix of {len(self.matrix)} nodes")
+
+    def _check_lengths(self) -> None:
+        for name in ("node_ids", "demand"):
+            if len(getattr(self, name)) != self.size:
+                raise InputError(f"{name} has {len(getattr(self, name))} entries for {self.size} nodes")
+        ids, counts = np.unique(self.node_ids, return_counts=True)
+        if len(ids) < self.size:
+            raise InputError(f"node id {ids[counts > 1][0]} is used twice")
+
+
+def check_loads(demand: IntArray, capacity: int) -> None:
+    """Refuse demands (the depot's first) that no vehicle can carry."""
+    if isinstance(capacity, bool) or not isinstance(capacity, int | np.integer):
+        raise InputError(f"capacity {shown(capacity)} is not a whole number")
+    if capacity < 1:
+        raise InputError(f"capacity {capacity} is not positive")
+    if len(demand) < 2:
+        raise InputError("a CVRP needs a depot and at least one customer")
+    if demand[0] != 0:
+        raise InputError(f"the depot has demand {demand[0]}, but it must be 0")
+    if demand.min() < 0:
+        customer = int(np.argmin(demand))
+        raise InputError(f"demand {demand[customer]} is negative (customer {customer})")
+    if demand.max() > capacity:
+        customer = int(np.argmax(demand))
+        raise InputError(
+            f"capacity {capacity} is below the largest demand {demand[customer]} (customer {customer})"
+        )
+
+
+def _checked_coordinates(values: FloatArray) -> FloatArray:
+    coordinates = bounded(values, "coordinates", 2)
+    if coordinates.shape[0] < 1 or coordinates.shape[1] != 2:
+        raise InputError(f"coordinates have shape {coordinates.shape}, not (N, 2) with N of at least 1")
+    return coordinates
+
+
+def _checked_matrix(values: FloatArray) -> FloatArray:
+    """Check a symmetric matrix and clear its diagonal, which some files fill with 9999."""
+    matrix = bounded(values, "matrix", 2).copy()
+    if matrix.shape[0] < 1 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"the distance matrix has shape {matrix.shape}, not (N, N)")
+    np.fill_diagonal(matrix, 0.0)
+    if matrix.min() < 0:
+        row, column = np.argwhere(matrix < 0)[0]
+        raise InputError(
+            f"the distance {matrix[row, column]:g} of row {row + 1}, column {column + 1} is negative"
+        )
+    if not np.array_equal(matrix, matrix.T):
+        row, column = np.argwhere(matrix != matrix.T)[0]
+        there, back = matrix[row, column], matrix[column, row]
+        raise InputError(
+            f"the distance matrix is not symmetric: row {row + 1}, column {column + 1} is {there:g} "
+            f"but row {column + 1}, column {row + 1} is {back:g}"
+        )
+    return frozen(matrix)

@@ -1,0 +1,101 @@
+"""Files to instances: the extension decides the format, and every failure is an InputError."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from dact.instances.checker import check
+from dact.instances.distances import RULES
+from dact.instances.errors import InputError, naming, shown
+from dact.instances.files import read_bytes, read_text
+from dact.instances.instance import Instance
+from dact.instances.instance_set import InstanceSet
+from dact.instances.published import best_known
+from dact.instances.set_files import parse_npz, parse_pickle
+from dact.instances.solutions import read_solution_cost
+from dact.instances.table import parse_table
+from dact.instances.tsplib import parse_tsplib
+
+KEYWORD_SUFFIXES = (".tsp", ".vrp", ".txt")
+SET_PARSERS = {".npz": parse_npz, ".pkl": parse_pickle}
+
+
+def read(path: str | Path, *, capacity: int | None = None) -> Instance:
+    """Read one instance: .tsp, .vrp, .txt, .csv, or a set file (.npz, .pkl) that holds just one.
+
+    `capacity` is for CSV files with a demand column, and wins over their `# capacity:` comment.
+    The best known value is the lowest of those stated by a solution beside the file, by the
+    COMMENT and by the shipped table, each only where it belongs to the rule in force.
+    """
+    path = Path(path)
+    with naming(path):
+        suffix = _suffix(path)
+        if capacity is not None and suffix != ".csv":
+            raise InputError("a capacity can be given for CSV files only")
+        if suffix in SET_PARSERS:
+            instances = SET_PARSERS[suffix](read_bytes(path), path)
+            if len(instances) != 1:
+                raise InputError(f"holds {len(instances)} instances, not one: use read_set")
+            return instances[0]
+        text = read_text(path)
+        instance = parse_table(text, path, capacity) if suffix == ".csv" else parse_tsplib(text, path)
+    values = (_value_beside(instance, path), instance.best_known, _published(instance))
+    return replace(instance, best_known=min((value for value in values if value is not None), default=None))
+
+
+def read_set(path: str | Path, *, capacity: int | None = None) -> InstanceSet:
+    """Read a set: .npz or .pkl, or any file that `read` takes as a set of one."""
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix in SET_PARSERS and capacity is None:
+        with naming(path):
+            return SET_PARSERS[suffix](read_bytes(path), path)
+    return _set_of_one(read(path, capacity=capacity), path)
+
+
+def _set_of_one(instance: Instance, path: Path) -> InstanceSet:
+    if instance.coordinates is None or instance.rule == "explicit":
+        raise InputError(f"{path}: has a distance matrix, which a set cannot hold: use read")
+    cost = instance.best_known
+    return InstanceSet(
+        name=instance.name,
+        problem=instance.problem,
+        coordinates=instance.coordinates[None],
+        demand=instance.demand[None],
+        capacity=np.array([instance.capacity]),
+        reference_cost=None if cost is None else np.array([cost]),
+        rule=instance.rule,
+        source=path,
+    )
+
+
+def _suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    known = (*KEYWORD_SUFFIXES, ".csv", *SET_PARSERS)
+    # A folder or a missing file is the more helpful complaint, and read_bytes makes it.
+    if path.is_file() and suffix not in known:
+        raise InputError(f"the extension {shown(suffix)} is not one of {', '.join(known)}")
+    return suffix
+
+
+def _published(instance: Instance) -> float | None:
+    return best_known(instance.name, instance.size, instance.rule)
+
+
+def _value_beside(instance: Instance, path: Path) -> float | None:
+    """Take the cost of a solution beside the file, where our own judge finds that very cost."""
+    for suffix in (".sol",) if instance.problem == "cvrp" else (".opt.tour", ".tour"):
+        beside = path.with_suffix(suffix)
+        try:
+            routes, stated = read_solution_cost(beside, instance)
+        except InputError:
+            continue
+        cost = check(instance, routes).cost
+        # Published real-valued costs have two decimals; a rounded rule must agree exactly.
+        tolerance = 0.01 if RULES[instance.rule][1] == "none" else 0.0
+        if stated is None or abs(cost - stated) <= tolerance:
+            return cost if stated is None else stated
+    return None

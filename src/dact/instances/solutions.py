@@ -1,0 +1,172 @@
+"""Solutions on disk: TSPLIB .tour, CVRPLIB .sol, and JSON for both.
+
+All three number nodes alike: node ids as in the instance's file for a TSP, customers 1..n for a
+CVRP. In memory routes are instance indices (`checker.Routes`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from dact.instances.checker import Routes, check
+from dact.instances.errors import InputError, naming, shown
+from dact.instances.files import numbered_lines, read_text, write_atomically
+from dact.instances.instance import Instance
+from dact.instances.keywords import parse_keywords
+from dact.instances.numerals import positive, real, whole
+
+SUFFIXES = {".tour": "tsp", ".sol": "cvrp", ".json": None}
+_ROUTE = re.compile(r"route\s*#?\s*\d*\s*:(.*)", re.IGNORECASE)
+_COST = re.compile(r"cost\s*:?\s+(\S+)", re.IGNORECASE)
+
+
+def write_solution(
+    path: str | Path, instance: Instance, routes: Sequence[Sequence[int]], cost: float
+) -> None:
+    """Write a feasible solution in the format that the file's extension names."""
+    path = Path(path)
+    with naming(path):
+        suffix = _suffix(path, instance)
+        _refuse_infeasible(instance, routes)
+    text = {".tour": _tour_text, ".sol": _sol_text, ".json": _json_text}[suffix](instance, routes, cost)
+    write_atomically(path, lambda stream: stream.write(text.encode()))
+
+
+def read_solution(path: str | Path, instance: Instance) -> Routes:
+    """Read routes and refuse them, with the reason, where they do not solve the instance."""
+    return read_solution_cost(path, instance)[0]
+
+
+def read_solution_cost(path: str | Path, instance: Instance) -> tuple[Routes, float | None]:
+    """Read routes like `read_solution`, and the cost that the file states, if it does."""
+    path = Path(path)
+    with naming(path):
+        suffix = _suffix(path, instance)
+        text = read_text(path)
+        if suffix == ".tour":
+            numbered, cost = [_tour_nodes(text, instance)], None
+        else:
+            numbered, cost = _sol_routes(text) if suffix == ".sol" else _json_routes(text)
+        routes = _indexed(instance, numbered)
+        _refuse_infeasible(instance, routes)
+        return routes, cost
+
+
+def _suffix(path: Path, instance: Instance) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"the extension {shown(suffix)} is not one of {', '.join(SUFFIXES)}")
+    if SUFFIXES[suffix] not in (None, instance.problem):
+        raise InputError(f"{suffix} files do not hold {instance.problem.upper()} solutions")
+    return suffix
+
+
+def _refuse_infeasible(instance: Instance, routes: Sequence[Sequence[int]]) -> None:
+    violations = check(instance, routes).violations
+    if violations:
+        more = f" (and {len(violations) - 1} more faults)" if len(violations) > 1 else ""
+        raise InputError(f"is not a solution of {shown(instance.name)}: {violations[0]}{more}")
+
+
+def _number(instance: Instance, index: int) -> int:
+    return int(instance.node_ids[index]) if instance.problem == "tsp" else int(index)
+
+
+def _indexed(instance: Instance, numbered: list[list[int]]) -> Routes:
+    """Undo `_number`, and drop the empty routes that some files keep."""
+    index = {_number(instance, node): node for node in range(instance.size)}
+    for number in (number for route in numbered for number in route):
+        if number not in index:
+            kind = "node" if instance.problem == "tsp" else "customer"
+            raise InputError(f"visits {kind} {shown(number)}, which {shown(instance.name)} does not have")
+    return tuple(tuple(index[number] for number in route) for route in numbered if route)
+
+
+def _cost_text(cost: float) -> str:
+    return str(int(cost)) if float(cost).is_integer() else repr(round(float(cost), 6))
+
+
+def _tour_text(instance: Instance, routes: Sequence[Sequence[int]], cost: float) -> str:
+    nodes = [str(_number(instance, index)) for index in routes[0]]
+    head = [
+        f"NAME : {instance.name}.tour",
+        f"COMMENT : Length {_cost_text(cost)}",
+        "TYPE : TOUR",
+        f"DIMENSION : {instance.size}",
+        "TOUR_SECTION",
+    ]
+    return "\n".join([*head, *nodes, "-1", "EOF", ""])
+
+
+def _sol_text(instance: Instance, routes: Sequence[Sequence[int]], cost: float) -> str:
+    served = [route for route in routes if len(route)]
+    lines = [
+        f"Route #{number}: {' '.join(str(int(customer)) for customer in route)}"
+        for number, route in enumerate(served, start=1)
+    ]
+    return "\n".join([*lines, f"Cost {_cost_text(cost)}", ""])
+
+
+def _json_text(instance: Instance, routes: Sequence[Sequence[int]], cost: float) -> str:
+    content = {
+        "name": instance.name,
+        "problem": instance.problem,
+        "cost": float(cost),
+        "routes": [[_number(instance, index) for index in route] for route in routes],
+    }
+    return json.dumps(content) + "\n"
+
+
+def _tour_nodes(text: str, instance: Instance) -> list[int]:
+    document = parse_keywords(text)
+    if "DIMENSION" in document.fields:
+        dimension = positive(document.need("DIMENSION"), "DIMENSION")
+        if dimension != instance.size:
+            raise InputError(f"DIMENSION is {dimension} but {shown(instance.name)} has {instance.size} nodes")
+    nodes: list[int] = []
+    ended = False
+    for number, tokens in document.rows("TOUR_SECTION"):
+        with naming(f"line {number}"):
+            for token in tokens:
+                node = whole(token, "a node")
+                # TSPLIB ends a tour with -1 and may end the section with another.
+                if ended and node != -1:
+                    raise InputError(f"node {node} comes after the -1 that ends the tour")
+                ended = node == -1
+                nodes += [] if ended else [node]
+    return nodes
+
+
+def _sol_routes(text: str) -> tuple[list[list[int]], float | None]:
+    """Read 'Route #1: 4 2 7' and 'Cost 20'; other lines, such as times, are ignored.
+
+    Not by vrplib, which takes every line with the word Route in it ('Routes: 3') for a route.
+    """
+    routes: list[list[int]] = []
+    cost = None
+    for number, line in numbered_lines(text):
+        with naming(f"line {number}"):
+            if match := _ROUTE.fullmatch(line):
+                routes.append([whole(token, "a customer") for token in match[1].split()])
+            elif match := _COST.fullmatch(line):
+                cost = real(match[1], "the cost")
+    if not routes:
+        raise InputError("holds no line of the form 'Route #1: 4 2 7'")
+    return routes, cost
+
+
+def _json_routes(text: str) -> tuple[list[list[int]], None]:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError("is not JSON") from None
+    routes = content.get("routes") if isinstance(content, dict) else None
+    if not isinstance(routes, list) or not all(isinstance(route, list) for route in routes):
+        raise InputError("has no list 'routes' of lists")
+    for node in (node for route in routes for node in route):
+        if type(node) is not int:
+            raise InputError(f"a route holds {shown(node)}, not a node number")
+    return routes, None

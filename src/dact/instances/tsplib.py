@@ -1,0 +1,175 @@
+"""TSPLIB .tsp and CVRPLIB .vrp text to an Instance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from dact.instances.arrays import FloatArray, IntArray
+from dact.instances.errors import InputError, naming, shown
+from dact.instances.instance import Instance
+from dact.instances.keywords import Document, Row, parse_keywords
+from dact.instances.numerals import positive, real, whole
+from dact.instances.published import stated_value
+from dact.instances.weights import explicit_matrix
+
+WEIGHT_TYPES = ("EUC_2D", "CEIL_2D", "MAN_2D", "MAX_2D", "ATT", "GEO", "EXPLICIT")
+_SECTIONS = {"NODE_COORD_SECTION", "EDGE_WEIGHT_SECTION", "DISPLAY_DATA_SECTION"}
+_CVRP_SECTIONS = {"DEMAND_SECTION", "DEPOT_SECTION"}
+_CONSTRAINTS = {
+    "DISTANCE": "a limit on the length of a route",
+    "SERVICE_TIME": "a service time",
+    "VEHICLES": "a limit on the number of vehicles",
+    "FIXED_EDGES_SECTION": "edges that the tour must use",
+}
+
+NodeTable = dict[int, list[float]]
+
+
+def parse_tsplib(text: str, path: Path) -> Instance:
+    """Read an instance; its best known value is the one that its COMMENT states, if any."""
+    document = parse_keywords(text)
+    problem = _problem(document)
+    _refuse_constraints(document, problem)
+    size = positive(document.need("DIMENSION"), "DIMENSION")
+    rule = _rule(document)
+    coordinates = _node_table(document, "NODE_COORD_SECTION", size, ("x", "y"), real)
+    matrix = explicit_matrix(document, size) if rule == "explicit" else None
+    demand: NodeTable = {}
+    if problem == "cvrp":
+        document.rows("DEMAND_SECTION")
+        demand = _node_table(document, "DEMAND_SECTION", size, ("demand",), whole)
+    order = _order(document, problem, coordinates, demand, size)
+    return Instance(
+        name=_name(document, path),
+        problem=problem,
+        rule=rule,
+        coordinates=np.array([coordinates[node] for node in order]) if coordinates else None,
+        matrix=None if matrix is None else _permuted(matrix, np.array(order) - min(order)),
+        node_ids=np.array(order),
+        demand=np.array([int(demand[node][0]) if demand else 0 for node in order]),
+        capacity=positive(document.need("CAPACITY"), "CAPACITY") if problem == "cvrp" else 0,
+        best_known=stated_value(document.fields.get("COMMENT", ""), rule),
+        source=path,
+    )
+
+
+def _name(document: Document, path: Path) -> str:
+    return re.sub(r"\.(tsp|vrp)$", "", document.fields.get("NAME", "")) or path.stem
+
+
+def _problem(document: Document) -> str:
+    # Some files credit an author after the type: 'TSP (M.~Hofmeister)'.
+    kind = document.need("TYPE").split()[0]
+    if kind.upper() not in ("TSP", "CVRP"):
+        raise InputError(f"TYPE {shown(kind)} is not supported, only TSP and CVRP are")
+    return kind.lower()
+
+
+def _refuse_constraints(document: Document, problem: str) -> None:
+    for keyword, meaning in _CONSTRAINTS.items():
+        value = document.fields.get(keyword, "")
+        # Without a length limit a service time of zero changes nothing.
+        if keyword in document.sections or (value and (keyword, value) != ("SERVICE_TIME", "0")):
+            raise InputError(f"{keyword} ({meaning}) is not supported")
+    allowed = _SECTIONS | (_CVRP_SECTIONS if problem == "cvrp" else set())
+    for section in document.sections:
+        if section not in allowed:
+            raise InputError(f"the {section} is not supported for TYPE {problem.upper()}")
+
+
+def _rule(document: Document) -> str:
+    kind = document.need("EDGE_WEIGHT_TYPE").upper()
+    if kind not in WEIGHT_TYPES:
+        raise InputError(f"EDGE_WEIGHT_TYPE {shown(kind)} is not one of {', '.join(WEIGHT_TYPES)}")
+    if kind != "EXPLICIT":
+        document.rows("NODE_COORD_SECTION")
+        if "EDGE_WEIGHT_SECTION" in document.sections:
+            raise InputError(f"EDGE_WEIGHT_TYPE {kind} does not go with an EDGE_WEIGHT_SECTION")
+    return kind.lower()
+
+
+def _node_table(
+    document: Document, section: str, size: int, columns: tuple[str, ...], parse: Callable[[str, str], float]
+) -> NodeTable:
+    """Read rows of a node id and numbers; empty where the section is absent."""
+    table: NodeTable = {}
+    if section not in document.sections:
+        return table
+    for number, tokens in document.sections[section]:
+        with naming(f"line {number}"):
+            node, values = _node_row(tokens, section, columns, parse)
+            if node in table:
+                raise InputError(f"node {node} is given twice in the {section}")
+            table[node] = values
+    if len(table) != size:
+        raise InputError(f"DIMENSION is {size} but the {section} has {len(table)} rows")
+    _check_consecutive(table, section)
+    return table
+
+
+def _node_row(
+    tokens: list[str], section: str, columns: tuple[str, ...], parse: Callable[[str, str], float]
+) -> tuple[int, list[float]]:
+    if len(tokens) != len(columns) + 1:
+        row = shown(" ".join(tokens))
+        raise InputError(f"a row of the {section} is a node id, {', '.join(columns)}, but this one is {row}")
+    node = whole(tokens[0], "the node id")
+    values = [
+        parse(token, f"the {column} of node {node}")
+        for token, column in zip(tokens[1:], columns, strict=True)
+    ]
+    if columns == ("demand",) and values[0] < 0:
+        raise InputError(f"the demand of node {node} is {values[0]}, which is negative")
+    return node, values
+
+
+def _check_consecutive(table: NodeTable, section: str) -> None:
+    """Ids are 1..N (or 0..N-1): anything else means that a node is missing."""
+    first = 0 if 0 in table else 1
+    for node in range(first, first + len(table)):
+        if node not in table:
+            raise InputError(f"node {node} is missing in the {section}")
+
+
+def _order(
+    document: Document, problem: str, coordinates: NodeTable, demand: NodeTable, size: int
+) -> list[int]:
+    """Return the node ids in index order: ascending, but the depot first."""
+    if coordinates and demand and coordinates.keys() != demand.keys():
+        node = min(coordinates.keys() ^ demand.keys())
+        raise InputError(f"node {node} is not in both the NODE_COORD_SECTION and the DEMAND_SECTION")
+    ids = sorted(coordinates or demand or range(1, size + 1))
+    if problem == "tsp":
+        return ids
+    depot = _depot(document.rows("DEPOT_SECTION"))
+    if depot not in ids:
+        raise InputError(f"the depot {depot} of the DEPOT_SECTION is not a node")
+    return [depot, *(node for node in ids if node != depot)]
+
+
+def _depot(rows: list[Row]) -> int:
+    depots: list[int] = []
+    ended = False
+    for number, tokens in rows:
+        with naming(f"line {number}"):
+            # CVRPLIB's own files give ids; two numbers on a line are coordinates in other dialects.
+            if len(tokens) > 1 and tokens[1:] != ["-1"]:
+                raise InputError(f"the DEPOT_SECTION holds {shown(' '.join(tokens))}, not one node id")
+            for token in tokens:
+                node = whole(token, "the depot")
+                if ended:
+                    raise InputError(f"{node} comes after the -1 that ends the DEPOT_SECTION")
+                ended = node == -1
+                depots += [] if ended else [node]
+    if len(depots) != 1:
+        count = f"{len(depots)} depots" if depots else "no depot"
+        raise InputError(f"the DEPOT_SECTION names {count}, but one is needed")
+    return depots[0]
+
+
+def _permuted(matrix: FloatArray, order: IntArray) -> FloatArray:
+    return matrix[np.ix_(order, order)]

@@ -1,0 +1,61 @@
+"""The nine symmetric layouts of an EDGE_WEIGHT_SECTION."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dact.instances.arrays import FloatArray, IntArray
+from dact.instances.errors import InputError, naming, shown
+from dact.instances.keywords import Document
+from dact.instances.numerals import real
+
+Indices = tuple[IntArray, IntArray]
+
+# The matrix is symmetric, so a triangle read by columns is the other triangle read by rows.
+_TRIANGLES: dict[str, Callable[[int], Indices]] = {
+    "UPPER_ROW": lambda size: np.triu_indices(size, 1),
+    "LOWER_ROW": lambda size: np.tril_indices(size, -1),
+    "UPPER_DIAG_ROW": lambda size: np.triu_indices(size),
+    "LOWER_DIAG_ROW": lambda size: np.tril_indices(size),
+    "UPPER_COL": lambda size: np.tril_indices(size, -1),
+    "LOWER_COL": lambda size: np.triu_indices(size, 1),
+    "UPPER_DIAG_COL": lambda size: np.tril_indices(size),
+    "LOWER_DIAG_COL": lambda size: np.triu_indices(size),
+}
+
+
+def explicit_matrix(document: Document, size: int) -> FloatArray:
+    """Build the (N, N) matrix from weights that may be wrapped over lines in any way."""
+    layout = document.need("EDGE_WEIGHT_FORMAT").upper()
+    if layout != "FULL_MATRIX" and layout not in _TRIANGLES:
+        known = ", ".join(("FULL_MATRIX", *_TRIANGLES))
+        raise InputError(f"EDGE_WEIGHT_FORMAT {shown(layout)} is not one of {known}")
+    weights = _weights(document)
+    expected = _count(layout, size)
+    if len(weights) != expected:
+        found = f"the EDGE_WEIGHT_SECTION has {len(weights)} weights"
+        raise InputError(f"{found}, but {layout} of {size} nodes needs {expected}")
+    if layout == "FULL_MATRIX":
+        return np.array(weights).reshape(size, size)
+    matrix = np.zeros((size, size))
+    matrix[_TRIANGLES[layout](size)] = weights
+    return np.asarray(np.maximum(matrix, matrix.T))
+
+
+def _weights(document: Document) -> list[float]:
+    weights: list[float] = []
+    for number, tokens in document.rows("EDGE_WEIGHT_SECTION"):
+        with naming(f"line {number}"):
+            row = [real(token, "a weight") for token in tokens]
+            if min(row) < 0:
+                raise InputError(f"the weight {min(row):g} is negative")
+        weights += row
+    return weights
+
+
+def _count(layout: str, size: int) -> int:
+    if layout == "FULL_MATRIX":
+        return size * size
+    return size * (size + 1 if "DIAG" in layout else size - 1) // 2
