@@ -34,11 +34,10 @@ def _attention(source: Parameters, prefix: str) -> dict[str, Tensor]:
     out_node, out_pos = source[f"{prefix}W_out_node"], source[f"{prefix}W_out_pos"]
     # Their value heads, and the rows of each output head, belong to the node aspect's scores first and to the
     # position aspect's scores second; ours to an aspect's own scores first.
+    value = torch.stack((_heads(value_node[:count]), _heads(value_pos[count:])))
+    reference = torch.stack((_heads(value_node[count:]), _heads(value_pos[:count])))
     return {
-        "query_SDD": both("query"),
-        "key_SDD": both("key"),
-        "value_SDD": torch.stack((_heads(value_node[:count]), _heads(value_pos[count:]))),
-        "reference_SDD": torch.stack((_heads(value_node[count:]), _heads(value_pos[:count]))),
+        "packed_SDE": torch.cat((both("query"), both("key"), value, reference), dim=2),
         "out_SED": torch.stack(
             (
                 torch.cat((out_node[:, :width].flatten(0, 1), out_node[:, width:].flatten(0, 1))),

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from dact.policy.encoders.base import split_heads
+from dact.policy.encoders.base import attend, split_heads
 from dact.policy.norm import InstanceNorm
 
 
@@ -52,7 +51,7 @@ class Critic(nn.Module):
 
     def _attend(self, x_BNW: Tensor) -> Tensor:
         query, key, value = split_heads(self.packed(x_BNW), 3, self.heads).permute(2, 0, 3, 1, 4).unbind(0)
-        seen_BHNK = functional.scaled_dot_product_attention(query, key, value)
+        seen_BHNK = attend(query, key, value)
         attended: Tensor = self.out(seen_BHNK.transpose(1, 2).flatten(2))
         return attended
 

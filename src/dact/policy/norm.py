@@ -13,8 +13,11 @@ class InstanceNorm(nn.Module):
 
     def forward(self, x_SBND: Tensor) -> Tensor:
         """Each aspect of each row on its own."""
-        variance, mean = torch.var_mean(x_SBND, dim=(2, 3), keepdim=True)
-        return (x_SBND - mean) * (variance + 1e-5).rsqrt()
+        centred_SBND = x_SBND - x_SBND.mean(dim=(2, 3), keepdim=True)
+        count = x_SBND.shape[2] * x_SBND.shape[3]
+        # By hand: `torch.var_mean` over two dimensions is twenty times slower on a CPU.
+        variance = centred_SBND.square().sum(dim=(2, 3), keepdim=True) / (count - 1)
+        return centred_SBND * (variance + 1e-5).rsqrt()
 
 
 class LayerNorm(nn.Module):

@@ -12,6 +12,10 @@ from dact.policy.encoders import ENCODERS, EncoderConfig
 from dact.policy.positions import PositionConfig, encoding
 
 
+# Positions that a CPU works on at a time: their attention scores and activations stay in the cache.
+CPU_POSITIONS = 1600
+
+
 @dataclass(frozen=True, kw_only=True)
 class PolicyConfig:
     """Everything needed to build the networks. The defaults are the paper's DACT with the authors' norm."""
@@ -66,7 +70,10 @@ class Policy(nn.Module):
 
     def forward(self, features_BNF: Tensor) -> Tensor:
         """(B, N, N) logits, before any mask."""
-        return self.decode(self.encode(features_BNF))
+        if torch.is_grad_enabled() or features_BNF.device.type != "cpu":
+            return self.decode(self.encode(features_BNF))
+        rows = max(1, CPU_POSITIONS // features_BNF.shape[1])
+        return torch.cat([self.decode(self.encode(part)) for part in features_BNF.split(rows)])
 
     def encode(self, features_BNF: Tensor) -> Tensor:
         """(S, B, N, D) aspects."""

@@ -18,7 +18,7 @@ def pair_logits_blocked(query_BHNK: Tensor, key_BHNK: Tensor, network: Aggregati
     for row in range(rows):
         for start in range(0, size * size, BLOCK):
             pairs = slice(start, start + BLOCK)
-            hidden_CP = torch.addmm(b1, network.w1, score_BHP[row, :, pairs]).relu_()
-            hidden_CP = torch.addmm(b2, network.w2, hidden_CP).relu_()
-            torch.addmv(network.b3, hidden_CP.t(), network.w3[0], out=logit_BP[row, pairs])
-    return logit_BP.view(rows, size, size)
+            hidden_CP = torch.mm(network.w1, score_BHP[row, :, pairs]).add_(b1).relu_()
+            hidden_CP = torch.mm(network.w2, hidden_CP).add_(b2).relu_()
+            torch.mv(hidden_CP.t(), network.w3[0], out=logit_BP[row, pairs])
+    return logit_BP.view(rows, size, size).add_(network.b3)

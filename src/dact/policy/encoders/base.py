@@ -60,6 +60,15 @@ def split_heads(x: Tensor, parts: int, heads: int) -> Tensor:
     return x.view(*x.shape[:-1], parts, heads, x.shape[-1] // (parts * heads))
 
 
+def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Softmax attention over the last two dimensions (N, K); values may be wider than keys.
+
+    Written out: PyTorch's own falls back to a slow form on a CPU when the widths differ.
+    """
+    scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
+    return scores.softmax(-1) @ value
+
+
 class FeedForward(nn.Module):
     """A two-layer network per aspect, with skip connection and norm (Eqs. 5 and 6)."""
 

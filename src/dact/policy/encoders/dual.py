@@ -2,9 +2,8 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from dact.policy.encoders.base import Encoder, EncoderConfig, FeedForward, matrices, project, split_heads
+from dact.policy.encoders.base import Encoder, EncoderConfig, FeedForward, attend, matrices, project, split_heads
 from dact.policy.norm import make_norm
 
 
@@ -18,21 +17,17 @@ class DualAspectAttention(nn.Module):
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
         self.heads = config.heads
-        self.query_SDD = matrices(2, config.dim, config.dim)
-        self.key_SDD = matrices(2, config.dim, config.dim)
-        self.value_SDD = matrices(2, config.dim, config.dim)
-        self.reference_SDD = matrices(2, config.dim, config.dim)
+        self.packed_SDE = matrices(2, config.dim, 4 * config.dim)
+        """Queries, keys, values, referential values."""
         self.out_SED = matrices(2, 2 * config.dim, config.dim)
         self.norm = make_norm(config.norm, 2, config.dim)
 
     def forward(self, x_SBND: Tensor) -> Tensor:
         """LN(x + DAC-Att(x)) for both aspects."""
-        packed_SDE = torch.cat((self.query_SDD, self.key_SDD, self.value_SDD, self.reference_SDD), dim=2)
-        parts = split_heads(project(x_SBND, packed_SDE), 4, self.heads).permute(3, 0, 1, 4, 2, 5)
+        parts = split_heads(project(x_SBND, self.packed_SDE), 4, self.heads).permute(3, 0, 1, 4, 2, 5)
         query, key, value, reference = parts.unbind(0)
         both = torch.cat((value, reference.flip(0)), dim=4)
-        seen = functional.scaled_dot_product_attention(query.flatten(0, 1), key.flatten(0, 1), both.flatten(0, 1))
-        own, other = seen.view_as(both).chunk(2, dim=4)
+        own, other = attend(query, key, both).chunk(2, dim=4)
         merged_SBNE = torch.cat((own, other.flip(0)), dim=2).transpose(2, 3).flatten(3)
         normed: Tensor = self.norm(x_SBND + project(merged_SBNE, self.out_SED))
         return normed

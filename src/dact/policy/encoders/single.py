@@ -1,9 +1,8 @@
 """The single-aspect encoder of the ablation (SA-T, Table 3): places are added to the nodes' embeddings."""
 
 from torch import Tensor, nn
-from torch.nn import functional
 
-from dact.policy.encoders.base import Encoder, EncoderConfig, FeedForward, matrices, project, split_heads
+from dact.policy.encoders.base import Encoder, EncoderConfig, FeedForward, attend, matrices, project, split_heads
 from dact.policy.norm import make_norm
 
 
@@ -22,7 +21,7 @@ class SelfAttention(nn.Module):
         query, key, value = (
             split_heads(project(x_SBND, self.packed_SDE)[0], 3, self.heads).permute(2, 0, 3, 1, 4).unbind(0)
         )
-        seen_BHNK = functional.scaled_dot_product_attention(query, key, value)
+        seen_BHNK = attend(query, key, value)
         merged_SBND = seen_BHNK.transpose(1, 2).flatten(2).unsqueeze(0)
         normed: Tensor = self.norm(x_SBND + project(merged_SBND, self.out_SDD))
         return normed
