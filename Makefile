@@ -1,0 +1,43 @@
+# Two commands do everything on a machine that has Python 3.11 or newer and make: `make demo` and `make test`.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test lint format clean
+
+demo: $(VENV)/train.done
+	mkdir -p out
+	$(BIN)/dact info
+	$(BIN)/dact solve examples/harbour60.vrp --steps 1000 --augment 4 --out out/harbour60.sol --plot out/harbour60.png
+
+test: $(VENV)/dev.done lint
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/dev.done
+	$(BIN)/ruff check src tests examples benchmarks
+	$(BIN)/ruff format --check src tests examples benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/dev.done
+	$(BIN)/ruff check --fix src tests examples benchmarks
+	$(BIN)/ruff format src tests examples benchmarks
+
+# PyTorch goes first and by its exact version: a range may pull another build with gigabytes of GPU libraries.
+$(VENV)/torch.done: constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) $$(grep '^torch==' constraints.txt)
+	touch $@
+
+$(VENV)/train.done: $(VENV)/torch.done pyproject.toml
+	$(PIP) --editable '.[train]'
+	touch $@
+
+$(VENV)/dev.done: $(VENV)/torch.done pyproject.toml
+	$(PIP) --editable '.[train,dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis
