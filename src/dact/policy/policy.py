@@ -73,7 +73,7 @@ class Policy(nn.Module):
         if torch.is_grad_enabled() or features_BNF.device.type != "cpu":
             return self.decode(self.encode(features_BNF))
         rows = max(1, CPU_POSITIONS // features_BNF.shape[1])
-        return torch.cat([self.decode(self.encode(part)) for part in features_BNF.split(rows)])
+        return torch.cat([self.decode(self.encode(part)) for part in torch.split(features_BNF, rows)])
 
     def encode(self, features_BNF: Tensor) -> Tensor:
         """(S, B, N, D) aspects."""

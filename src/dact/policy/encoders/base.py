@@ -49,10 +49,34 @@ def matrices(aspects: int, inputs: int, outputs: int) -> nn.Parameter:
     return nn.Parameter(torch.empty(aspects, inputs, outputs).uniform_(-bound, bound))
 
 
-def project(x_SBND: Tensor, weight_SDE: Tensor) -> Tensor:
+def project(x_SBND: Tensor, weight_SDE: Tensor, bias_S1E: Tensor | None = None) -> Tensor:
     """Each aspect through its own matrix: (S, B, N, E)."""
-    flat = torch.bmm(x_SBND.flatten(1, 2), weight_SDE)
-    return flat.view(*x_SBND.shape[:3], weight_SDE.shape[2])
+    parts = _parts(x_SBND)
+    flat = x_SBND.reshape(x_SBND.shape[0] * parts, -1, x_SBND.shape[3])
+    weight = _repeated(weight_SDE, parts)
+    if bias_S1E is None:
+        out = torch.bmm(flat, weight)
+    else:
+        out = torch.baddbmm(_repeated(bias_S1E, parts), flat, weight)
+    return out.view(*x_SBND.shape[:3], weight_SDE.shape[2])
+
+
+def _parts(x_SBND: Tensor) -> int:
+    """How many products the rows are cut into.
+
+    A weight's gradient is a product of a tall and a wide matrix: few outputs, each a sum over all nodes of all rows.
+    On a GPU one product would occupy a few multiprocessors; cut into parts, whose gradients are added, it fills it.
+    """
+    if not (x_SBND.is_cuda and torch.is_grad_enabled()):
+        return 1
+    rows = x_SBND.shape[1]
+    return next(parts for parts in range(64, 0, -1) if rows % parts == 0)
+
+
+def _repeated(matrix_SXE: Tensor, parts: int) -> Tensor:
+    if parts == 1:
+        return matrix_SXE
+    return matrix_SXE.unsqueeze(1).expand(-1, parts, -1, -1).reshape(-1, *matrix_SXE.shape[1:])
 
 
 def split_heads(x: Tensor, parts: int, heads: int) -> Tensor:
@@ -66,7 +90,8 @@ def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     Written out: PyTorch's own falls back to a slow form on a CPU when the widths differ.
     """
     scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
-    return scores.softmax(-1) @ value
+    seen: Tensor = scores.softmax(-1) @ value
+    return seen
 
 
 class FeedForward(nn.Module):
@@ -82,8 +107,6 @@ class FeedForward(nn.Module):
 
     def forward(self, x_SBND: Tensor) -> Tensor:
         """LN(x + FFN(x))."""
-        flat = x_SBND.flatten(1, 2)
-        hidden = torch.baddbmm(self.into_bias_S1C, flat, self.into_SDC).relu()
-        out = torch.baddbmm(self.out_bias_S1D, hidden, self.out_SCD)
-        normed: Tensor = self.norm(x_SBND + out.view_as(x_SBND))
+        hidden_SBNC = project(x_SBND, self.into_SDC, self.into_bias_S1C).relu()
+        normed: Tensor = self.norm(x_SBND + project(hidden_SBNC, self.out_SCD, self.out_bias_S1D))
         return normed

@@ -1,0 +1,176 @@
+"""The commands and their options. What they do is imported when they run: PyTorch takes seconds to load."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dact import __version__
+from dact.cli import options
+
+app = typer.Typer(
+    name="dact",
+    help="Solve travelling-salesman and vehicle-routing problems with a learnt improvement policy.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+bench = typer.Typer(help="Measure speed.", no_args_is_help=True)
+app.add_typer(bench, name="bench")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command. A user's mistake (ValueError) is one sentence on stderr and exit code 2."""
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="dact")
+    except ValueError as error:
+        print("error:", " ".join(str(error).split()), file=sys.stderr)
+        return 2
+    return 0
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def solve(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="Instances: .tsp, .vrp, .csv, or sets: .npz, .pkl.")
+    ],
+    steps: Annotated[int | None, typer.Option(help="Default 1000; with a time limit, as many as fit.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds for each instance.")] = None,
+    target: Annotated[float | None, typer.Option(help="Stop when the cost is this low.")] = None,
+    augment: options.Augment = 1,
+    patience: options.Patience = 250,
+    start: Annotated[str, typer.Option(help="greedy, random, or a solution file (.tour, .sol, .json).")] = "greedy",
+    operator: options.Operator = "two_opt",
+    weights: options.Weights = None,
+    device: options.Device = "auto",
+    seed: options.Seed = 0,
+    rounding: Annotated[str | None, typer.Option(help="nearest, none or ceil instead of the file's own.")] = None,
+    capacity: Annotated[int | None, typer.Option(help="Of a vehicle, for CSV files with a demand column.")] = None,
+    out: Annotated[Path | None, typer.Option(help="A solution file (.tour, .sol, .json), or a folder.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="A picture (.png, .svg, .pdf), or a folder.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Improve a solution of each instance and report the best one ever seen.
+
+    --out and --plot take a file where one instance is solved; a folder gets a file per instance.
+
+    Ctrl-C ends the search, reports and writes the best so far, and exits with code 130.
+    """
+    from dact.cli.solving import Outputs, Request, solve_files
+    from dact.solve import SolveConfig
+
+    config = SolveConfig(
+        steps=steps,
+        time_limit=time_limit,
+        target=target,
+        augment=augment,
+        patience=patience,
+        operator=operator,
+        weights=weights,
+        device=device,
+        seed=seed,
+    )
+    request = Request(files=tuple(files), start=start, rounding=rounding, capacity=capacity)
+    raise typer.Exit(solve_files(request, config, Outputs(out=out, plot=plot, as_json=as_json)))
+
+
+@app.command()
+def evaluate(
+    file: Annotated[Path, typer.Argument(metavar="SET", help="A set (.npz, .pkl) or an instance.")],
+    weights: options.Weights = None,
+    steps: Annotated[int, typer.Option(help="For each instance.")] = 1000,
+    augment: options.Augment = 1,
+    patience: options.Patience = 250,
+    limit: Annotated[int | None, typer.Option(help="Only the first instances.")] = None,
+    shard: Annotated[str, typer.Option(help="Every n-th instance from the i-th on, as i/n: 1/4 to 4/4.")] = "1/1",
+    start: Annotated[str, typer.Option(help="greedy or random.")] = "greedy",
+    operator: options.Operator = "two_opt",
+    device: options.Device = "auto",
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+) -> None:
+    """Solve a set and report the mean cost, the mean gap to its reference costs, and the speed."""
+    from dact.cli.evaluating import evaluate_set
+    from dact.solve import SolveConfig
+
+    config = SolveConfig(
+        steps=steps,
+        augment=augment,
+        patience=patience,
+        start=start,
+        operator=operator,
+        weights=weights,
+        device=device,
+        seed=seed,
+    )
+    evaluate_set(file, config, limit=limit, shard=shard, as_json=as_json)
+
+
+@app.command()
+def generate(
+    problem: Annotated[str, typer.Argument(help="tsp or cvrp.")],
+    size: Annotated[int, typer.Option(help="Nodes (TSP) or customers (CVRP).")],
+    count: Annotated[int, typer.Option(help="Instances.")],
+    out: options.OutFile,
+    seed: Annotated[int, typer.Option(help="1234 gives the published test sets.")] = 1234,
+) -> None:
+    """Draw uniform random instances as Kool et al. (2019) do, and write them to an .npz file."""
+    from dact.cli.targets import check_file
+    from dact.instances import generate_set
+
+    check_file("--out", out, (".npz",))
+    instances = generate_set(problem, size, count, seed)
+    instances.save_npz(out)
+    print(f"{out}: {count} {problem.upper()} instances of size {size}, seed {seed}", file=sys.stderr)
+
+
+@app.command()
+def info(as_json: options.Json = False) -> None:
+    """Show versions, devices, and the weights found with how good they are."""
+    from dact.cli.information import show_info
+
+    show_info(as_json=as_json)
+
+
+@app.command("import")
+def import_checkpoint(
+    file: Annotated[Path, typer.Argument(metavar="FILE.pt", help="A checkpoint of the authors' code.")],
+    size: Annotated[int, typer.Option(help="Nodes (customers) of the instances it was trained on.")],
+    out: options.OutFile,
+    problem: Annotated[str | None, typer.Option(help="tsp or cvrp; default: told by the parameters.")] = None,
+) -> None:
+    """Convert a checkpoint of the authors into weights for `--weights`."""
+    from dact.cli.checkpoints import convert
+    from dact.cli.targets import check_file
+
+    check_file("--out", out, (".safetensors",))
+    card = convert(file, out, size=size, problem=problem)
+    print(f"{out}: weights for {card.problem.upper()} of size {card.size}, {card.note}", file=sys.stderr)
+
+
+@bench.command("cpu")
+def bench_cpu(
+    threads: Annotated[int | None, typer.Option(help="Up to this many; default: all cores.")] = None,
+    out: Annotated[Path | None, typer.Option(help="A CSV file to append the rows to.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Time a search step on this CPU and compare with the authors' code on two EPYC cores."""
+    from dact.cli.benching import bench_on_cpu
+
+    bench_on_cpu(threads, out, as_json=as_json)

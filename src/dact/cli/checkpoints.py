@@ -1,0 +1,82 @@
+"""`dact import`: checkpoints of the authors' code."""
+
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from dact.instances import InputError
+from dact.instances.errors import naming
+from dact.instances.files import read_bytes
+from dact.policy import Card, Weights, make_critic, save_weights
+from dact.policy.authors import critic_from_authors, policy_from_authors
+from dact.problems import PROBLEMS
+
+EMBEDDING = "embedder.embedder.weight"
+
+
+def convert(file: Path, out: Path, *, size: int, problem: str | None = None) -> Card:
+    """Write the checkpoint as weights of ours and return their card."""
+    if size < 1:
+        raise InputError(f"size {size} is below 1")
+    with naming(file):
+        weights = _weights(_load(file), out.stem, size, problem)
+    save_weights(out, weights)
+    return weights.card
+
+
+def _load(file: Path) -> object:
+    read_bytes(file)
+    # Rubbish can fail anywhere in zipfile, pickle or torch, each with errors of its own.
+    try:
+        return torch.load(file, map_location="cpu", weights_only=True)
+    except Exception as error:
+        kind = type(error).__name__
+        raise InputError(f"is not a PyTorch checkpoint of plain tensors ({kind})") from None
+
+
+def _weights(content: object, name: str, size: int, problem: str | None) -> Weights:
+    actor, critic = _networks(content)
+    problem = _problem(actor, problem)
+    try:
+        policy = policy_from_authors(actor)
+        judge = critic_from_authors(critic, policy.config) if critic else make_critic(policy.config)
+    except KeyError as error:
+        raise InputError(f"is not a checkpoint of the authors: parameter {error} is missing") from None
+    except (RuntimeError, IndexError, ValueError):
+        raise InputError("is not a checkpoint of the authors: a parameter has another shape than theirs") from None
+    note = "imported from a checkpoint of the authors" + ("" if critic else ", with a random critic")
+    card = Card(name=name, problem=problem, size=size, note=note, created=date.today().isoformat())
+    return Weights(policy=policy.eval(), critic=judge.eval(), card=card)
+
+
+def _networks(content: object) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The parameters of actor and critic, wherever they lie; those of a missing critic are none."""
+    if isinstance(content, Mapping) and "model" in content:
+        content = content["model"]
+    if not isinstance(content, Mapping):
+        raise InputError("is not a checkpoint of the authors: it holds no dictionary")
+    actor = _parameters(content.get("actor", content))
+    if EMBEDDING not in actor:
+        raise InputError(f"is not a checkpoint of the authors: it has no actor with the parameter '{EMBEDDING}'")
+    return actor, _parameters(content.get("critic", {}))
+
+
+def _parameters(state: object) -> dict[str, Tensor]:
+    """Tensors by name, without the prefix that DataParallel adds."""
+    if not isinstance(state, Mapping):
+        return {}
+    return {str(name).removeprefix("module."): value for name, value in state.items() if isinstance(value, Tensor)}
+
+
+def _problem(actor: Mapping[str, Tensor], asked: str | None) -> str:
+    """The problem whose nodes have as many features as the actor reads."""
+    shape = tuple(actor[EMBEDDING].shape)
+    found = next((name for name, problem in PROBLEMS.items() if shape[1:] == (problem.features,)), None)
+    if found is None:
+        raise InputError(f"is not a checkpoint of the authors: '{EMBEDDING}' has shape {shape}")
+    if asked not in (None, found):
+        raise InputError(f"reads {shape[1]} node features, which makes it one for {found}, not for {asked}")
+    return found

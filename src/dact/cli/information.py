@@ -1,0 +1,61 @@
+"""`dact info`: versions, devices, weights."""
+
+import json
+import platform
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import torch
+
+from dact import __version__
+from dact.cli.screen import note, show_table
+from dact.policy import Card, read_card, shipped
+
+PACKAGES = ("torch", "numpy", "triton")
+COLUMNS = ("weights", "problem", "size", "measured gaps", "date", "note")
+
+
+def show_info(*, as_json: bool) -> None:
+    """Print what is installed and how good it is."""
+    cards = [read_card(path) for path in shipped()]
+    facts = gather()
+    if as_json:
+        print(json.dumps(facts | {"weights": [asdict(card) for card in cards]}), flush=True)
+        return
+    show_table(("what", "value"), [(name, _text(value)) for name, value in facts.items()], texts=2)
+    note("")
+    if cards:
+        show_table(COLUMNS, [_row(card) for card in cards], texts=len(COLUMNS))
+    else:
+        note("no trained weights are installed: the policy is untrained (random weights)")
+
+
+def gather() -> dict[str, Any]:
+    """Versions, devices and threads."""
+    cuda = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+    return {
+        "dact": __version__,
+        "python": platform.python_version(),
+        **{package: _version(package) for package in PACKAGES},
+        "devices": ["cpu", *cuda],
+        "threads": torch.get_num_threads(),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "not installed"
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def _row(card: Card) -> tuple[str, ...]:
+    gaps = ", ".join(f"{name} {gap:.2f} %" for name, gap in card.gaps.items()) or "not measured"
+    return card.name, card.problem, str(card.size), gaps, card.created or "-", card.note or "-"

@@ -1,0 +1,62 @@
+"""What people see: a progress bar, tables and notes, all on stderr."""
+
+from collections.abc import Sequence
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+CONSOLE = Console(stderr=True, highlight=False)
+
+
+def note(text: str) -> None:
+    """One line for people."""
+    CONSOLE.print(Text(text), soft_wrap=True)
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> None:
+    """The first `texts` columns flush left, the others right; never cut, however narrow the terminal."""
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="left" if place < texts else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    needed = CONSOLE.measure(table, options=CONSOLE.options.update(width=10_000)).maximum
+    CONSOLE.print(table, crop=False, width=max(needed, 1))
+
+
+class Bar:
+    """A bar with details behind it; silent where stderr is no terminal."""
+
+    def __init__(self, title: str) -> None:
+        columns: tuple[ProgressColumn, ...] = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %"),
+            _Detail(),
+            TimeElapsedColumn(),
+        )
+        self._progress = Progress(*columns, console=CONSOLE, transient=True, disable=not CONSOLE.is_terminal)
+        self._task = self._progress.add_task(title, total=1.0, detail="")
+
+    def __enter__(self) -> "Bar":
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def show(self, fraction: float, detail: str, title: str | None = None) -> None:
+        """Show how far things are."""
+        self._progress.update(self._task, completed=fraction, detail=detail)
+        if title is not None:
+            self._progress.update(self._task, description=title)
+
+
+class _Detail(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(str(task.fields.get("detail", "")))

@@ -1,0 +1,176 @@
+"""`dact solve`: files in, answers out, one by one as they are found."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dact.cli.interrupts import Interrupts
+from dact.cli.screen import Bar, note, show_table
+from dact.cli.targets import plot_targets, solution_targets
+from dact.instances import InputError, Instance, Routes, read, read_set, read_solution, write_solution
+from dact.instances.errors import naming
+from dact.instances.reading import SET_PARSERS
+from dact.plotting import cost_text, save_plot, whole_costs
+from dact.policy import find_weights
+from dact.policy.weights import UNTRAINED
+from dact.problems import PROBLEMS
+from dact.solve import STARTS, Result, SolveConfig, solve_each
+
+INTERRUPTED = 130
+COLUMNS = ("instance", "nodes", "start", "cost", "gap", "routes", "steps", "seconds")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What to solve."""
+
+    files: tuple[Path, ...]
+    start: str
+    rounding: str | None
+    capacity: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """Where the answers go."""
+
+    out: Path | None
+    plot: Path | None
+    as_json: bool
+
+
+def solve_files(request: Request, config: SolveConfig, outputs: Outputs) -> int:
+    """Read everything, check everything, then search; return the exit code."""
+    instances = [instance for file in request.files for instance in read_instances(file, request)]
+    routes = _start_routes(request.start, instances)
+    config = config if routes is not None else replace(config, start=request.start)
+    solutions, plots = solution_targets(outputs.out, instances), plot_targets(outputs.plot, instances)
+    results: list[Result] = []
+    with Interrupts() as interrupts:
+        _announce_weights(instances, config)
+        try:
+            for result in _search(instances, config, routes, interrupts):
+                _write(result, len(results), solutions, plots, as_json=outputs.as_json)
+                results.append(result)
+        finally:
+            show_table(COLUMNS, [_row(result) for result in results])
+    if interrupts.asked:
+        note("interrupted: these are the best solutions so far")
+    return INTERRUPTED if interrupts.asked else 0
+
+
+def read_instances(file: Path, request: Request) -> list[Instance]:
+    """The instances of a file, named by its stem, with the rounding asked for."""
+    if file.suffix.lower() in SET_PARSERS:
+        members = list(read_set(file, capacity=request.capacity))
+    else:
+        members = [read(file, capacity=request.capacity)]
+    if request.rounding is not None:
+        with naming(file):
+            members = [member.with_rounding(request.rounding) for member in members]
+    return members if len(members) > 1 else [replace(members[0], name=file.stem)]
+
+
+def record(result: Result) -> dict[str, Any]:
+    """The JSON object of an answer: nodes by their ids in the file, customers by their numbers."""
+    instance = result.instance
+
+    def number(cost: float | None) -> float | int | None:
+        whole = cost is not None and whole_costs(instance) and cost.is_integer()
+        return int(cost) if whole and cost is not None else cost
+
+    if instance.problem == "tsp":
+        answer: dict[str, Any] = {"tour": [int(instance.node_ids[index]) for index in result.routes[0]]}
+    else:
+        answer = {"routes": [list(route) for route in result.routes]}
+    return {
+        "name": instance.name,
+        "problem": instance.problem,
+        "nodes": instance.size,
+        "cost": number(result.cost),
+        "start_cost": number(result.start_cost),
+        "gap": result.gap,
+        "best_known": number(instance.best_known),
+        "feasible": result.feasible,
+        "steps": result.steps,
+        "seconds": round(result.seconds, 3),
+        "seed": result.seed,
+        "weights": result.weights,
+        **answer,
+    }
+
+
+def _search(
+    instances: list[Instance], config: SolveConfig, routes: Routes | None, interrupts: Interrupts
+) -> Iterator[Result]:
+    """Results in the order of the instances, under a progress bar."""
+    with Bar(instances[0].name) as bar:
+
+        def watch(fraction: float, steps: int, seconds: float, cost: float) -> None:
+            bar.show(fraction, f"step {steps:,}  best {cost:,.6g}")
+            interrupts.obey()
+
+        found = solve_each(instances, config, start_routes=routes, watch=watch)
+        for place, result in enumerate(_in_order(found), start=1):
+            yield result
+            bar.show(0.0, "", title=f"{place} of {len(instances)} solved")
+
+
+def _write(
+    result: Result, place: int, solutions: list[Path] | None, plots: list[Path] | None, *, as_json: bool
+) -> None:
+    if as_json:
+        print(json.dumps(record(result)), flush=True)
+    if solutions is not None:
+        write_solution(solutions[place], result.instance, result.routes, result.cost)
+    if plots is not None:
+        save_plot(result, plots[place])
+
+
+def _start_routes(start: str, instances: list[Instance]) -> Routes | None:
+    """Routes of a start file; None where the start is made."""
+    if start in STARTS:
+        return None
+    path = Path(start)
+    if not path.suffix and not path.exists():
+        raise InputError(f"start '{start}' is neither {' nor '.join(STARTS)} nor a solution file")
+    if len(instances) > 1:
+        raise InputError(f"the start {path} goes with one instance, but {len(instances)} are solved")
+    return read_solution(path, instances[0])
+
+
+def _announce_weights(instances: list[Instance], config: SolveConfig) -> None:
+    """Refuse weights that do not fit before any search, and say so where there are none."""
+    for name in sorted({instance.problem for instance in instances}):
+        problem = PROBLEMS[name]
+        size = next(instance.size for instance in instances if instance.problem == name)
+        card = find_weights(name, problem.features, size, config.weights).card
+        if card.name == UNTRAINED:
+            note(f"note: the policy for {name.upper()} is untrained (random weights), so expect little from it")
+
+
+def _in_order(found: Iterable[tuple[int, Result]]) -> Iterator[Result]:
+    """Results in the order of their instances, each as soon as those before it are there."""
+    waiting: dict[int, Result] = {}
+    place = 0
+    for index, result in found:
+        waiting[index] = result
+        while place in waiting:
+            yield waiting.pop(place)
+            place += 1
+
+
+def _row(result: Result) -> tuple[str, ...]:
+    instance = result.instance
+    return (
+        instance.name,
+        str(instance.size),
+        cost_text(instance, result.start_cost),
+        cost_text(instance, result.cost),
+        "-" if result.gap is None else f"{result.gap:.2f} %",
+        str(len(result.routes)),
+        str(result.steps),
+        f"{result.seconds:.1f}",
+    )

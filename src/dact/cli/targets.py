@@ -1,0 +1,58 @@
+"""Where answers go, settled before the search so that none is lost after it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from dact.instances import InputError, Instance
+from dact.instances.solutions import SUFFIXES
+from dact.plotting import FORMATS
+
+
+def solution_targets(path: Path | None, instances: Sequence[Instance]) -> list[Path] | None:
+    """A solution file for each instance: the one named, or one of its own in the folder named."""
+    if path is None:
+        return None
+    own = {problem: suffix for suffix, problem in SUFFIXES.items() if problem is not None}
+    fitting = [suffix for suffix, problem in SUFFIXES.items() if problem in (None, instances[0].problem)]
+    return _targets("--out", path, instances, [own[instance.problem] for instance in instances], fitting)
+
+
+def plot_targets(path: Path | None, instances: Sequence[Instance]) -> list[Path] | None:
+    """A picture for each instance, likewise."""
+    return None if path is None else _targets("--plot", path, instances, [".png"] * len(instances), FORMATS)
+
+
+def check_file(option: str, path: Path, suffixes: Sequence[str]) -> None:
+    """Refuse a file that could not be written later; its folder is made."""
+    if path.is_dir():
+        raise InputError(f"{option} {path} is a folder, not a file")
+    if path.suffix.lower() not in suffixes:
+        raise InputError(f"{option} {path} does not end in {' or '.join(suffixes)}")
+    _check_folder(option, path.parent)
+
+
+def _targets(
+    option: str, path: Path, instances: Sequence[Instance], own_suffixes: Sequence[str], suffixes: Sequence[str]
+) -> list[Path]:
+    if path.suffix and not path.is_dir():
+        if len(instances) > 1:
+            raise InputError(f"{option} {path} is one file, but {len(instances)} instances are solved: name a folder")
+        check_file(option, path, suffixes)
+        return [path]
+    _check_folder(option, path)
+    names = [f"{instance.name}{suffix}" for instance, suffix in zip(instances, own_suffixes, strict=True)]
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"{option} {path} would get {times} files named {name}: solve them apart")
+    return [path / name for name in names]
+
+
+def _check_folder(option: str, folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(f"{option}: nothing can be written in {folder} ({error.strerror})") from None

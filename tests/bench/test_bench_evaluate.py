@@ -1,0 +1,90 @@
+"""Evaluating sets: figures, parts, repeatability."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dact.bench import evaluate, part
+from dact.instances import InputError, generate_set
+from dact.solve import SolveConfig
+
+
+@pytest.mark.parametrize("augment", [1, 3])
+def test_costs_repeat(problem_name: str, augment: int):
+    """The same seed and rows give the same costs, also where the last rows are fewer."""
+    instances = generate_set(problem_name, 8, 5, 1)
+    one, two = (evaluate(instances, SolveConfig(steps=10, augment=augment), rows=2) for _ in range(2))
+    assert np.array_equal(one.costs, two.costs)
+
+
+def test_search_betters_random_starts(problem_name: str):
+    """From the same random starts (all rows together), steps lower costs and never raise one."""
+    instances = generate_set(problem_name, 8, 5, 1)
+    before, after = (evaluate(instances, SolveConfig(steps=steps, start="random")) for steps in (0, 25))
+    assert (after.costs <= before.costs + 1e-6).all()
+    assert after.mean_cost < before.mean_cost
+
+
+def test_random_starts_repeat(problem_name: str):
+    """Random starts come from the seed."""
+    instances = generate_set(problem_name, 8, 3, 1)
+    one, two, other = (evaluate(instances, SolveConfig(steps=0, start="random", seed=seed)) for seed in (1, 1, 2))
+    assert np.array_equal(one.costs, two.costs)
+    assert not np.array_equal(one.costs, other.costs)
+
+
+def test_gap_is_the_mean_over_the_known(problem_name: str):
+    """Gaps are taken instance by instance over those with a reference cost."""
+    instances = generate_set(problem_name, 6, 3, 1)
+    costs = evaluate(instances, SolveConfig(steps=0)).costs
+    known = replace(instances, reference_cost=np.array([costs[0], np.nan, costs[2] / 1.1]))
+    done = evaluate(known, SolveConfig(steps=0))
+    assert done.gap == pytest.approx(5.0)
+    assert len(done.gaps) == 2
+    assert evaluate(instances, SolveConfig(steps=0)).gap is None
+
+
+def test_rounded_rule():
+    """A set with a rule of its own is costed by that rule."""
+    instances = generate_set("tsp", 6, 2, 1)
+    whole = replace(instances, coordinates=instances.coordinates * 100, rule="euc_2d")
+    done = evaluate(whole, SolveConfig(steps=3))
+    assert np.array_equal(done.costs, np.floor(done.costs))
+
+
+def test_progress_rises_to_one():
+    """Progress is told as a fraction of all the work."""
+    seen: list[float] = []
+    evaluate(generate_set("tsp", 5, 5, 1), SolveConfig(steps=4), rows=2, progress=lambda done, cost: seen.append(done))
+    assert seen == sorted(seen)
+    assert seen[-1] == pytest.approx(1.0)
+    assert len(seen) == 12
+
+
+def test_figures():
+    """Speed counts every instance once for every step, augmented or not."""
+    done = evaluate(generate_set("tsp", 5, 2, 1), SolveConfig(steps=4, augment=2, weights="untrained"))
+    assert done.instance_steps_per_second == pytest.approx(8 / done.seconds)
+    assert (done.instances, done.steps, done.weights, done.problem) == (2, 4, "untrained", "tsp")
+
+
+def test_shards_cover_the_limit():
+    """The shards of a limited set are disjoint and together are all of it; names stay."""
+    instances = generate_set("tsp", 5, 10, 1)
+    parts = [part(instances, 7, (number, 3)) for number in (1, 2, 3)]
+    assert sorted(number for each in parts for number in each.numbers.tolist()) == list(range(7))
+    assert parts[1][0].name == "tsp5_seed1[1]"
+
+
+@pytest.mark.parametrize("shard", [(0, 3), (4, 3), (1, 0), (3, 3)])
+def test_bad_shards(shard: tuple[int, int]):
+    """Shards out of range, or empty, are refused."""
+    with pytest.raises(InputError, match=f"shard {shard[0]}/{shard[1]}"):
+        part(generate_set("tsp", 5, 2, 1), None, shard)
+
+
+def test_weights_are_not_guessed():
+    """A name that no weights have is refused before anything is solved."""
+    with pytest.raises(ValueError, match="nonsense"):
+        evaluate(generate_set("tsp", 5, 2, 1), SolveConfig(steps=1, weights="nonsense"))

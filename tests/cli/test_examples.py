@@ -1,0 +1,33 @@
+"""The bundled instances and scripts."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from dact.instances import read
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize(("name", "size"), [("islands60.tsp", 60), ("harbour60.vrp", 61)])
+def test_examples_load(name: str, size: int):
+    """The instances are proper files of the size in their names."""
+    assert read(EXAMPLES / name).size == size
+
+
+def test_examples_are_reproduced(tmp_path: Path):
+    """The script draws the very files that are shipped."""
+    script = tmp_path / "make_examples.py"
+    script.write_text((EXAMPLES / "make_examples.py").read_text())
+    runpy.run_path(str(script), run_name="__main__")
+    for name in ("islands60.tsp", "harbour60.vrp"):
+        assert (tmp_path / name).read_text() == (EXAMPLES / name).read_text()
+
+
+def test_quickstart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """The script solves, prints and draws."""
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(EXAMPLES / "quickstart.py"), run_name="__main__")
+    assert "harbour60" in capsys.readouterr().out
+    assert (tmp_path / "harbour60.png").exists()

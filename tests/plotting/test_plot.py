@@ -1,0 +1,150 @@
+"""Pictures: what is drawn, not how it looks."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import dact
+from dact.instances import InputError, Instance, Routes
+from dact.plotting import cost_text, plot, plot_trace, save_plot
+from dact.plotting.routes import COLOURS, by_angle
+from dact.search import Trace, TracePoint
+
+POINTS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [-10.0, 0.0], [0.0, -10.0]])
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The least that can be drawn."""
+
+    instance: Instance
+    routes: Routes
+    cost: float = 40.0
+    gap: float | None = None
+    steps: int = 9
+    trace: Trace = (TracePoint(0, 0.0, 50.0), TracePoint(4, 0.1, 40.0))
+
+
+def _tsp(**changes: object) -> Instance:
+    return Instance(**({"name": "five", "problem": "tsp", "rule": "euc_2d", "coordinates": POINTS} | changes))  # type: ignore[arg-type]
+
+
+def _cvrp() -> Instance:
+    return _tsp(name="star", problem="cvrp", demand=np.array([0, 1, 1, 1, 1]), capacity=2)
+
+
+@pytest.fixture
+def ax() -> Axes:
+    """Axes of a figure that no pyplot knows."""
+    return Figure().add_subplot()
+
+
+def _titles(ax: Axes) -> str:
+    return ax.get_title("left") + " " + ax.get_title("right")
+
+
+def test_tour_is_closed_through_all_nodes(ax: Axes):
+    """A TSP picture is one closed line through every node in tour order."""
+    assert plot(Drawn(_tsp(), ((0, 1, 2, 3, 4),)), ax) is ax
+    (line,) = ax.lines
+    assert np.array_equal(line.get_xydata(), POINTS[[0, 1, 2, 3, 4, 0]])
+
+
+def test_routes_have_colours_of_their_own(ax: Axes):
+    """Every route gets another colour, and the depot is drawn as a square at its place."""
+    plot(Drawn(_cvrp(), ((1, 2), (3, 4))), ax)
+    bold = [line for line in ax.lines if line.get_alpha() is None]
+    assert len({line.get_color() for line in bold}) == len(bold) == 2
+    depot = ax.collections[-1]
+    assert np.array_equal(depot.get_offsets(), POINTS[:1])
+
+
+def test_title_tells_name_cost_and_gap(ax: Axes):
+    """The title has the name, the cost as the rule rounds it, and the gap where there is one."""
+    plot(Drawn(_cvrp(), ((1, 2), (3, 4)), cost=1234.0, gap=2.5), ax)
+    for word in ("star", "1,234", "2.50 %", "2 routes"):
+        assert word in _titles(ax)
+    other = Figure().add_subplot()
+    plot(Drawn(_tsp(), ((0, 1, 2, 3, 4),)), other)
+    assert "gap" not in _titles(other)
+
+
+def test_routes_are_ordered_by_direction():
+    """Routes that lie side by side follow each other, so that their colours differ."""
+    ordered = by_angle(POINTS, [(1,), (3,), (2,), (4,)])
+    assert ordered == [[4], [1], [2], [3]]
+
+
+def test_geographical_maps_have_north_up(ax: Axes):
+    """Latitude, the first number of a GEO file, is drawn upwards."""
+    plot(Drawn(_tsp(rule="geo"), ((0, 1, 2, 3, 4),)), ax)
+    assert np.array_equal(ax.lines[0].get_xydata()[1], POINTS[1][::-1])
+
+
+def test_many_routes_use_dashes(ax: Axes):
+    """More routes than colours are told apart by their dashes."""
+    angle = np.linspace(0, 6, 21)[1:]
+    points = np.concatenate(([[0.0, 0.0]], np.stack((np.cos(angle), np.sin(angle)), axis=1)))
+    many = Instance(
+        name="many", problem="cvrp", rule="euclidean", coordinates=points, demand=np.array([0] + [1] * 20), capacity=1
+    )
+    plot(Drawn(many, tuple((node,) for node in range(1, 21))), ax)
+    bold = [line for line in ax.lines if line.get_alpha() is None]
+    styles = {(line.get_color(), str(line._dash_pattern)) for line in bold}  # type: ignore[attr-defined]
+    assert len(styles) == 20 > len(COLOURS)
+
+
+def test_trace_goes_down_to_the_last_step(ax: Axes):
+    """The cost is drawn against the steps, as stairs, up to the end of the search."""
+    plot_trace(Drawn(_tsp(best_known=35.0), ((0, 1, 2, 3, 4),)), ax)
+    assert ax.lines[0].get_xydata().tolist() == [[0, 50], [4, 40], [9, 40]]
+    assert ax.lines[0].get_drawstyle() == "steps-post"
+    assert ax.lines[1].get_ydata()[0] == 35.0
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_save(tmp_path: Path, suffix: str):
+    """A picture is written in the format of its extension."""
+    path = tmp_path / f"picture{suffix}"
+    save_plot(Drawn(_tsp(), ((0, 1, 2, 3, 4),)), path)
+    start = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[suffix]
+    assert path.read_bytes().startswith(start)
+
+
+def test_save_refuses(tmp_path: Path):
+    """An unknown extension and a folder that is not there are named."""
+    drawn = Drawn(_tsp(), ((0, 1, 2, 3, 4),))
+    with pytest.raises(InputError, match=r"a\.gif.*\.png"):
+        save_plot(drawn, tmp_path / "a.gif")
+    with pytest.raises(InputError, match="cannot be written"):
+        save_plot(drawn, tmp_path / "gone" / "a.png")
+
+
+def test_new_axes_without_ax():
+    """Without axes a new figure is made."""
+    mpl.use("Agg")
+    assert isinstance(dact.plot(Drawn(_tsp(), ((0, 1, 2, 3, 4),))), Axes)
+
+
+def test_cost_text():
+    """Whole where the rule rounds, else real."""
+    assert cost_text(_tsp(), 12345.0) == "12,345"
+    assert cost_text(_tsp(rule="euclidean"), 7.7654321) == "7.7654"
+    assert cost_text(_tsp(rule="euclidean"), 27591.123) == "27,591.12"
+    half = np.array([[0, 0.5], [0.5, 0]])
+    assert cost_text(_tsp(rule="explicit", coordinates=None, matrix=half), 1.0) == "1"
+    assert cost_text(_tsp(rule="explicit", coordinates=None, matrix=half), 1.5) == "1.5"
+
+
+def test_matplotlib_is_loaded_late():
+    """Importing the plotting package does not import matplotlib."""
+    code = "import sys, dact.plotting; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
