@@ -84,9 +84,7 @@ def test_arrays_agree_with_scalars(rule: str, points: list[tuple[float, float]])
         for column, second in enumerate(points):
             if row != column:
                 # Sines and cosines may differ in the last bit between numpy and math.
-                assert abs(matrix[row, column] - LENGTHS[rule](*first, *second)) <= (
-                    1.0 if rule == "geo" else 0.0
-                )
+                assert abs(matrix[row, column] - LENGTHS[rule](*first, *second)) <= (1.0 if rule == "geo" else 0.0)
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "explicit"])
@@ -119,9 +117,7 @@ def test_rectangle_perimeter() -> None:
 
 
 @needs_data
-@pytest.mark.parametrize(
-    ("name", "cost"), [("pcb442", 221440), ("gr666", 423710), ("att532", 309636)], ids=str
-)
+@pytest.mark.parametrize(("name", "cost"), [("pcb442", 221440), ("gr666", 423710), ("att532", 309636)], ids=str)
 def test_canonical_tours(name: str, cost: int) -> None:
     """The tour 1, 2, ..., n has the length that TSPLIB's documentation publishes."""
     instance = read(DATA / "tsplib_more" / f"{name}.tsp")

@@ -285,9 +285,7 @@ def test_wrong_problem() -> None:
     """A set is of TSP or of CVRP instances."""
     zeros = np.zeros((1, 2), dtype=np.int64)
     with pytest.raises(InputError, match="problem 'pdp' is neither tsp nor cvrp"):
-        InstanceSet(
-            name="a", problem="pdp", coordinates=np.zeros((1, 2, 2)), demand=zeros, capacity=zeros[0, :1]
-        )
+        InstanceSet(name="a", problem="pdp", coordinates=np.zeros((1, 2, 2)), demand=zeros, capacity=zeros[0, :1])
 
 
 def test_archive_called_tsp(tmp_path: Path) -> None:

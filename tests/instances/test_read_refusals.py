@@ -179,17 +179,13 @@ EXPLICIT_CASES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [case[1:] for case in TSP_CASES], ids=[c[0] for c in TSP_CASES]
-)
+@pytest.mark.parametrize(("text", "expected"), [case[1:] for case in TSP_CASES], ids=[c[0] for c in TSP_CASES])
 def test_bad_tsp(tmp_path: Path, text: str | bytes, expected: str) -> None:
     """A bad .tsp file is refused with the reason."""
     assert expected in refusal(tmp_path, "a.tsp", text)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [case[1:] for case in VRP_CASES], ids=[c[0] for c in VRP_CASES]
-)
+@pytest.mark.parametrize(("text", "expected"), [case[1:] for case in VRP_CASES], ids=[c[0] for c in VRP_CASES])
 def test_bad_vrp(tmp_path: Path, text: str, expected: str) -> None:
     """A bad .vrp file is refused with the reason."""
     assert expected in refusal(tmp_path, "a.vrp", text)

@@ -162,11 +162,7 @@ def test_one_node(tmp_path: Path) -> None:
     """A TSP of one node is legal, with coordinates or with an empty matrix."""
     text = TSP.replace("DIMENSION : 4", "DIMENSION : 1").replace("2 3 0\n3 3 4\n4 0 4\n", "")
     assert loaded(tmp_path, "a.tsp", text).size == 1
-    bare = (
-        EXPLICIT.replace("DIMENSION : 3", "DIMENSION : 1")
-        .split("0 3 5")[0]
-        .replace("FULL_MATRIX", "UPPER_ROW")
-    )
+    bare = EXPLICIT.replace("DIMENSION : 3", "DIMENSION : 1").split("0 3 5")[0].replace("FULL_MATRIX", "UPPER_ROW")
     assert loaded(tmp_path, "b.tsp", bare).distances().tolist() == [[0]]
 
 

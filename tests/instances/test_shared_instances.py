@@ -64,9 +64,7 @@ def test_vrplib_agrees(path: Path) -> None:
 
 
 @needs_data
-@pytest.mark.parametrize(
-    "name", ["gr666", "att532", "dsj1000", "si175", "bays29", "brg180", "pr1002", "ali535"]
-)
+@pytest.mark.parametrize("name", ["gr666", "att532", "dsj1000", "si175", "bays29", "brg180", "pr1002", "ali535"])
 def test_checker_agrees_with_the_matrix(name: str) -> None:
     """On a random tour the checker's edge-by-edge cost equals the matrix's."""
     instance = read(DATA / "tsplib_more" / f"{name}.tsp")
@@ -102,9 +100,7 @@ def test_validation_sets(path: Path) -> None:
 
 
 @needs_data
-@pytest.mark.parametrize(
-    "path", shared_files("test_reference/*.npz", "parity/*.npz"), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", shared_files("test_reference/*.npz", "parity/*.npz"), ids=lambda path: path.stem)
 def test_archives_that_are_no_sets(path: Path) -> None:
     """Archives of something else are refused by their keys."""
     with pytest.raises(InputError, match="has neither coords nor depot among its keys"):

@@ -28,8 +28,7 @@ def test_tour_text(tmp_path: Path, tsp: Instance) -> None:
     """A .tour file holds the ids of the instance's file, from -1 to EOF as TSPLIB asks."""
     write_solution(tmp_path / "a.tour", tsp, ((2, 0, 1, 3),), 16.0)
     assert (tmp_path / "a.tour").read_text() == (
-        "NAME : rectangle.tour\nCOMMENT : Length 16\nTYPE : TOUR\nDIMENSION : 4\n"
-        "TOUR_SECTION\n3\n1\n2\n4\n-1\nEOF\n"
+        "NAME : rectangle.tour\nCOMMENT : Length 16\nTYPE : TOUR\nDIMENSION : 4\nTOUR_SECTION\n3\n1\n2\n4\n-1\nEOF\n"
     )
 
 

@@ -98,9 +98,7 @@ class Instance:
 
     @cached_property
     def _layout(self) -> FloatArray:
-        return (
-            self.coordinates if self.coordinates is not None else frozen(plane_from_matrix(self._distances))
-        )
+        return self.coordinates if self.coordinates is not None else frozen(plane_from_matrix(self._distances))
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():
@@ -138,9 +136,7 @@ def check_loads(demand: IntArray, capacity: int) -> None:
         raise InputError(f"demand {demand[customer]} is negative (customer {customer})")
     if demand.max() > capacity:
         customer = int(np.argmax(demand))
-        raise InputError(
-            f"capacity {capacity} is below the largest demand {demand[customer]} (customer {customer})"
-        )
+        raise InputError(f"capacity {capacity} is below the largest demand {demand[customer]} (customer {customer})")
 
 
 def _checked_coordinates(values: FloatArray) -> FloatArray:
@@ -158,9 +154,7 @@ def _checked_matrix(values: FloatArray) -> FloatArray:
     np.fill_diagonal(matrix, 0.0)
     if matrix.min() < 0:
         row, column = np.argwhere(matrix < 0)[0]
-        raise InputError(
-            f"the distance {matrix[row, column]:g} of row {row + 1}, column {column + 1} is negative"
-        )
+        raise InputError(f"the distance {matrix[row, column]:g} of row {row + 1}, column {column + 1} is negative")
     if not np.array_equal(matrix, matrix.T):
         row, column = np.argwhere(matrix != matrix.T)[0]
         there, back = matrix[row, column], matrix[column, row]

@@ -125,9 +125,7 @@ def _tsp_set(path: Path, coords: ArrayLike) -> InstanceSet:
     )
 
 
-def _cvrp_set(
-    path: Path, depot: ArrayLike, locs: ArrayLike, demand: ArrayLike, capacity: ArrayLike
-) -> InstanceSet:
+def _cvrp_set(path: Path, depot: ArrayLike, locs: ArrayLike, demand: ArrayLike, capacity: ArrayLike) -> InstanceSet:
     depots, points = bounded(depot, "depot", 2), bounded(locs, "locs", 3)
     loads = integers(demand, "demand", 2)
     count = len(points)

@@ -23,9 +23,7 @@ _ROUTE = re.compile(r"route\s*#?\s*\d*\s*:(.*)", re.IGNORECASE)
 _COST = re.compile(r"cost\s*:?\s+(\S+)", re.IGNORECASE)
 
 
-def write_solution(
-    path: str | Path, instance: Instance, routes: Sequence[Sequence[int]], cost: float
-) -> None:
+def write_solution(path: str | Path, instance: Instance, routes: Sequence[Sequence[int]], cost: float) -> None:
     """Write a feasible solution in the format that the file's extension names."""
     path = Path(path)
     with naming(path):

@@ -118,10 +118,7 @@ def _node_row(
         row = shown(" ".join(tokens))
         raise InputError(f"a row of the {section} is a node id, {', '.join(columns)}, but this one is {row}")
     node = whole(tokens[0], "the node id")
-    values = [
-        parse(token, f"the {column} of node {node}")
-        for token, column in zip(tokens[1:], columns, strict=True)
-    ]
+    values = [parse(token, f"the {column} of node {node}") for token, column in zip(tokens[1:], columns, strict=True)]
     if columns == ("demand",) and values[0] < 0:
         raise InputError(f"the demand of node {node} is {values[0]}, which is negative")
     return node, values
@@ -135,9 +132,7 @@ def _check_consecutive(table: NodeTable, section: str) -> None:
             raise InputError(f"node {node} is missing in the {section}")
 
 
-def _order(
-    document: Document, problem: str, coordinates: NodeTable, demand: NodeTable, size: int
-) -> list[int]:
+def _order(document: Document, problem: str, coordinates: NodeTable, demand: NodeTable, size: int) -> list[int]:
     """Return the node ids in index order: ascending, but the depot first."""
     if coordinates and demand and coordinates.keys() != demand.keys():
         node = min(coordinates.keys() ^ demand.keys())

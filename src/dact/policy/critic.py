@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from dact.policy.encoders.base import attend, split_heads
+from dact.kernels.dual_attention import attend
+from dact.policy.encoders.base import split_heads
 from dact.policy.norm import InstanceNorm
 
 
@@ -40,8 +41,8 @@ class Critic(nn.Module):
     def forward(self, aspects_SBND: Tensor) -> Tensor:
         """(B,) values. Callers detach the aspects: the critic does not train the encoder."""
         x_BNW = aspects_SBND.permute(1, 2, 0, 3).flatten(2)
-        x_BNW = self._normed(x_BNW + self._attend(x_BNW))
-        x_BNW = self._normed(x_BNW + self.onward(self.into(x_BNW).relu()))
+        x_BNW = self._normed(x_BNW, self._attend(x_BNW))
+        x_BNW = self._normed(x_BNW, self.onward(self.into(x_BNW).relu()))
         mean_BW = x_BNW.mean(1)
         # The mean of (local x + whole mean) over nodes, without forming it per node.
         pooled_BW = self.local(mean_BW) + self.whole(mean_BW)
@@ -55,6 +56,6 @@ class Critic(nn.Module):
         attended: Tensor = self.out(seen_BHNK.transpose(1, 2).flatten(2))
         return attended
 
-    def _normed(self, x_BNW: Tensor) -> Tensor:
-        normed: Tensor = self.norm(x_BNW.unsqueeze(0))
+    def _normed(self, x_BNW: Tensor, y_BNW: Tensor) -> Tensor:
+        normed: Tensor = self.norm(x_BNW.unsqueeze(0), y_BNW.unsqueeze(0))
         return normed.squeeze(0)

@@ -3,7 +3,6 @@
 import torch
 from torch import Generator, Tensor
 
-
 # Finite, so that gradients of the entropy are; its exponential is exactly zero beside any allowed logit.
 FORBIDDEN = -1e9
 

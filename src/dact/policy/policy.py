@@ -11,7 +11,6 @@ from dact.policy.decoder import Decoder, DecoderConfig
 from dact.policy.encoders import ENCODERS, EncoderConfig
 from dact.policy.positions import PositionConfig, encoding
 
-
 # Positions that a CPU works on at a time: their attention scores and activations stay in the cache.
 CPU_POSITIONS = 1600
 

@@ -1,1 +1,30 @@
-"""Being written."""
+"""Training: n-step PPO with a curriculum (Appendix C). `train_command` runs a config; the rest are its parts."""
+
+from dact.training.command import Outcome, make_trainer, train_command
+from dact.training.config import TrainConfig, load_config
+from dact.training.ppo import PpoConfig, evaluate_segment, update
+from dact.training.recorder import Report, Watch
+from dact.training.returns import n_step_returns
+from dact.training.rollout import Segment, Task, rollout
+from dact.training.timing import BatchTiming, time_batch
+from dact.training.trainer import Trainer
+
+__all__ = [
+    "BatchTiming",
+    "Outcome",
+    "PpoConfig",
+    "Report",
+    "Segment",
+    "Task",
+    "TrainConfig",
+    "Trainer",
+    "Watch",
+    "evaluate_segment",
+    "load_config",
+    "make_trainer",
+    "n_step_returns",
+    "rollout",
+    "time_batch",
+    "train_command",
+    "update",
+]

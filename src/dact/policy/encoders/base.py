@@ -54,10 +54,7 @@ def project(x_SBND: Tensor, weight_SDE: Tensor, bias_S1E: Tensor | None = None) 
     parts = _parts(x_SBND)
     flat = x_SBND.reshape(x_SBND.shape[0] * parts, -1, x_SBND.shape[3])
     weight = _repeated(weight_SDE, parts)
-    if bias_S1E is None:
-        out = torch.bmm(flat, weight)
-    else:
-        out = torch.baddbmm(_repeated(bias_S1E, parts), flat, weight)
+    out = torch.bmm(flat, weight) if bias_S1E is None else torch.baddbmm(_repeated(bias_S1E, parts), flat, weight)
     return out.view(*x_SBND.shape[:3], weight_SDE.shape[2])
 
 
@@ -84,16 +81,6 @@ def split_heads(x: Tensor, parts: int, heads: int) -> Tensor:
     return x.view(*x.shape[:-1], parts, heads, x.shape[-1] // (parts * heads))
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Softmax attention over the last two dimensions (N, K); values may be wider than keys.
-
-    Written out: PyTorch's own falls back to a slow form on a CPU when the widths differ.
-    """
-    scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
-    seen: Tensor = scores.softmax(-1) @ value
-    return seen
-
-
 class FeedForward(nn.Module):
     """A two-layer network per aspect, with skip connection and norm (Eqs. 5 and 6)."""
 
@@ -108,5 +95,5 @@ class FeedForward(nn.Module):
     def forward(self, x_SBND: Tensor) -> Tensor:
         """LN(x + FFN(x))."""
         hidden_SBNC = project(x_SBND, self.into_SDC, self.into_bias_S1C).relu()
-        normed: Tensor = self.norm(x_SBND + project(hidden_SBNC, self.out_SCD, self.out_bias_S1D))
+        normed: Tensor = self.norm(x_SBND, project(hidden_SBNC, self.out_SCD, self.out_bias_S1D))
         return normed

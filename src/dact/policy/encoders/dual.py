@@ -3,16 +3,13 @@
 import torch
 from torch import Tensor, nn
 
-from dact.policy.encoders.base import Encoder, EncoderConfig, FeedForward, attend, matrices, project, split_heads
+from dact.kernels.dual_attention import dual_attention
+from dact.policy.encoders.base import Encoder, EncoderConfig, FeedForward, matrices, project
 from dact.policy.norm import make_norm
 
 
 class DualAspectAttention(nn.Module):
-    """DAC-Att (Eqs. 7-10) with skip connection and norm.
-
-    The scores of one aspect weigh that aspect's values and the other aspect's referential values. So each
-    aspect attends with values twice as wide: its own beside the other's referential ones.
-    """
+    """DAC-Att (Eqs. 7-10) with skip connection and norm."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
@@ -24,12 +21,8 @@ class DualAspectAttention(nn.Module):
 
     def forward(self, x_SBND: Tensor) -> Tensor:
         """LN(x + DAC-Att(x)) for both aspects."""
-        parts = split_heads(project(x_SBND, self.packed_SDE), 4, self.heads).permute(3, 0, 1, 4, 2, 5)
-        query, key, value, reference = parts.unbind(0)
-        both = torch.cat((value, reference.flip(0)), dim=4)
-        own, other = attend(query, key, both).chunk(2, dim=4)
-        merged_SBNE = torch.cat((own, other.flip(0)), dim=2).transpose(2, 3).flatten(3)
-        normed: Tensor = self.norm(x_SBND + project(merged_SBNE, self.out_SED))
+        merged_SBNE = dual_attention(project(x_SBND, self.packed_SDE), self.heads)
+        normed: Tensor = self.norm(x_SBND, project(merged_SBNE, self.out_SED))
         return normed
 
 

@@ -2,7 +2,8 @@
 
 from torch import Tensor, nn
 
-from dact.policy.encoders.base import Encoder, EncoderConfig, FeedForward, attend, matrices, project, split_heads
+from dact.kernels.dual_attention import attend
+from dact.policy.encoders.base import Encoder, EncoderConfig, FeedForward, matrices, project, split_heads
 from dact.policy.norm import make_norm
 
 
@@ -23,7 +24,7 @@ class SelfAttention(nn.Module):
         )
         seen_BHNK = attend(query, key, value)
         merged_SBND = seen_BHNK.transpose(1, 2).flatten(2).unsqueeze(0)
-        normed: Tensor = self.norm(x_SBND + project(merged_SBND, self.out_SDD))
+        normed: Tensor = self.norm(x_SBND, project(merged_SBND, self.out_SDD))
         return normed
 
 

@@ -1,0 +1,9 @@
+"""The first half of the decoder: what each position knows of itself and of the whole tour, and its queries.
+
+context_s = x_s local_s + max_n(x_s) whole_s        per aspect s
+query_s   = context_s query_matrix_s
+"""
+
+from dact.kernels.context.reference import context_reference
+
+__all__ = ["context_reference"]

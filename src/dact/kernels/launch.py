@@ -1,0 +1,38 @@
+"""What the launchers of Triton kernels share. Triton itself is only imported where a kernel is launched."""
+
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+from torch import Tensor
+
+PRECISIONS = ("tf32", "tf32x3", "ieee")
+"""How products of float32 matrices are rounded: to 10 bits, to about 21, or not at all."""
+
+
+HAS_TRITON = find_spec("triton") is not None
+
+
+def runs_triton(tensor: Tensor) -> bool:
+    """Can kernels be launched where this tensor lives?"""
+    return tensor.is_cuda and HAS_TRITON
+
+
+def float32_precision() -> str:
+    """The float32 precision PyTorch itself has been told to use for matrix products."""
+    return "ieee" if torch.get_float32_matmul_precision() == "highest" else "tf32"
+
+
+def triton_dtype(dtype: torch.dtype) -> Any:  # noqa: ANN401
+    """Triton's name for a dtype that may feed a matrix product."""
+    import triton.language as tl
+
+    names = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16, torch.float32: tl.float32}
+    if dtype not in names:
+        raise ValueError(f"kernels multiply float16, bfloat16 or float32, not {dtype}")
+    return names[dtype]
+
+
+def power_of_two(number: int, least: int = 16) -> int:
+    """The smallest power of two that is neither below `number` nor below `least`."""
+    return max(least, 1 << (number - 1).bit_length())

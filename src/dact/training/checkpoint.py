@@ -1,0 +1,75 @@
+"""A run on disk: everything needed to go on as if it had never stopped."""
+
+import os
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+FORMAT = 1
+
+
+@dataclass(kw_only=True)
+class Progress:
+    """How far a run is."""
+
+    segments: int = 0
+    seconds: float = 0.0
+    """Time spent training and validating, over all calls."""
+    total_seconds: float = 0.0
+    """With compiling and reading as well."""
+    horizon_progress: float = 0.0
+    """Schedule progress when the current horizon began, which holds for all of it."""
+    warm_up: int = 0
+    """Warm-up steps of the current horizon."""
+    rate_scale: float = 1.0
+    """Lowered by collapses."""
+    rollbacks: int = 0
+    best_cost: float = float("inf")
+    best_gap: float | None = None
+    validated_at: float = 0.0
+    """`seconds` at the last validation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """What is stored. Only tensors and plain values, so that loading runs no code."""
+
+    config: dict[str, Any]
+    policy: dict[str, Any]
+    """The networks' own config, which weights that a run started from may have brought."""
+    progress: Progress
+    tensors: dict[str, Tensor]
+    best: dict[str, Tensor]
+    generators: dict[str, Tensor]
+
+
+def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Written beside and then renamed: a crash leaves the one before."""
+    plain = {each.name: getattr(checkpoint, each.name) for each in fields(checkpoint)}
+    for name in ("tensors", "best", "generators"):
+        plain[name] = {key: x.detach().cpu() for key, x in plain[name].items()}
+    plain |= {"format": FORMAT, "progress": asdict(checkpoint.progress)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".part")
+    with partial.open("wb") as file:
+        torch.save(plain, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(partial, path)
+
+
+def load_checkpoint(path: Path) -> Checkpoint:
+    """Read what `save_checkpoint` wrote; anything else is refused in one sentence."""
+    try:
+        plain = torch.load(path, map_location="cpu", weights_only=True)
+        if plain.pop("format") != FORMAT:
+            raise ValueError("another format")
+        return Checkpoint(**plain | {"progress": Progress(**plain["progress"])})
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read ({error.strerror})") from error
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"{path}: is not a checkpoint of this version ({reason})") from error

@@ -1,0 +1,126 @@
+"""A training run from start to finish, for the command line and for scripts."""
+
+import logging
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dact.operators import OPERATORS
+from dact.policy import Policy, PolicyConfig, Weights, find_weights, make_critic
+from dact.problems import PROBLEMS
+from dact.training.checkpoint import Checkpoint, Progress, load_checkpoint
+from dact.training.config import TrainConfig, changed, from_dict, load_config, to_toml
+from dact.training.instances import InstanceSource
+from dact.training.interrupts import stop_on_signals
+from dact.training.learner import Learner
+from dact.training.networks import Networks, fresh_networks, make_networks
+from dact.training.recorder import Recorder, Watch
+from dact.training.rollout import Task
+from dact.training.trainer import BEST, CHECKPOINT, Limits, Trainer
+from dact.training.validation import Validation
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a call of a run ended."""
+
+    folder: Path
+    weights: Path | None
+    """The best weights, if any were better than where the run started."""
+    progress: Progress
+    finished: bool
+    """The schedule is done; else `resume` goes on."""
+    interrupted: bool
+
+
+def train_command(
+    config: Path | None = None,
+    *,
+    minutes: float | None = None,
+    resume: Path | None = None,
+    init: str | None = None,
+    out: Path | None = None,
+    settings: Sequence[str] = (),
+    segments: int | None = None,
+    tensorboard: bool = True,
+    watch: Watch | None = None,
+) -> Outcome:
+    """Train by a config file, or go on with the run in a directory.
+
+    `minutes` and `segments` limit this call (time counts from here, with compiling), `init` names weights to start
+    from, `settings` are `key=value` changes, and `watch` is called with a `Report` for every reading.
+    """
+    started = time.perf_counter()
+    limit = math.inf if minutes is None else started + 60 * minutes
+    checkpoint = None if resume is None else load_checkpoint(resume / CHECKPOINT)
+    settled = _settled(config, checkpoint, settings)
+    folder = resume or out or Path("runs") / settled.name
+    if resume is None and (folder / CHECKPOINT).exists():
+        raise ValueError(f"{folder} holds a run already: go on with --resume {folder}, or choose another --out")
+    recorder = Recorder(folder, watch, tensorboard)
+    (folder / "config.toml").write_text(to_toml(settled))
+    trainer = make_trainer(settled, folder, recorder, checkpoint=checkpoint, init=init)
+    trainer.progress.total_seconds += time.perf_counter() - started
+    with stop_on_signals() as signals:
+        finished = trainer.run(Limits(deadline=limit, segments=segments, stop=lambda: signals.requested))
+    best = folder / BEST
+    return Outcome(
+        folder=folder,
+        weights=best if best.exists() else None,
+        progress=trainer.progress,
+        finished=finished,
+        interrupted=signals.requested,
+    )
+
+
+def make_trainer(
+    config: TrainConfig,
+    folder: Path,
+    recorder: Recorder,
+    *,
+    checkpoint: Checkpoint | None = None,
+    init: str | None = None,
+) -> Trainer:
+    """Build everything a run needs, on its device, captured and ready."""
+    runtime = config.runtime.resolved()
+    task = Task(problem=PROBLEMS[config.problem], operator=OPERATORS[config.operator])
+    source = InstanceSource(problem=task.problem, size=config.size, rows=config.schedule.rows)
+    networks = _networks(config, checkpoint, init, source.length())
+    graph = runtime.graph == "true"
+    greedy = config.curriculum.tours == "greedy"
+    learner = Learner(networks, task, source, config.ppo, seed=config.seed, graph=graph, greedy=greedy)
+    validation = Validation(networks, task, config.size, config.validation, graph=graph)
+    trainer = Trainer(config, learner, validation, recorder, folder)
+    if checkpoint is not None:
+        trainer.resume(checkpoint)
+    return trainer
+
+
+def _settled(config: Path | None, checkpoint: Checkpoint | None, settings: Sequence[str]) -> TrainConfig:
+    if checkpoint is not None:
+        if config is not None:
+            raise ValueError("a run that goes on has its config already: change it with key=value settings")
+        return from_dict(changed(checkpoint.config, settings))
+    if config is None:
+        raise ValueError("a config file is needed, or a run to go on with")
+    return load_config(config, settings)
+
+
+def _networks(config: TrainConfig, checkpoint: Checkpoint | None, init: str | None, length: int) -> Networks:
+    """From a checkpoint (whose tensors are loaded later), from weights, or fresh."""
+    problem = PROBLEMS[config.problem]
+    pretrained = False
+    if checkpoint is not None:
+        policy = Policy(PolicyConfig.from_dict(checkpoint.policy))
+        critic = make_critic(policy.config)
+    elif init is not None:
+        weights: Weights = find_weights(problem.name, problem.features, config.size, init)
+        log.info("starting from %s", init)
+        policy, critic, pretrained = weights.policy, weights.critic, True
+    else:
+        policy, critic = fresh_networks(config.network.policy_config(problem.features), config.seed)
+    return make_networks(policy, critic, config.runtime.resolved(), length, pretrained=pretrained)

@@ -1,0 +1,178 @@
+"""All settings of a training run: a TOML file with a table per component, and `key=value` changes to it."""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from dact.operators import OPERATORS
+from dact.policy import EncoderConfig, PolicyConfig, PositionConfig
+from dact.problems import PROBLEMS
+from dact.training.curriculum import CurriculumConfig, ScheduleConfig
+from dact.training.networks import RuntimeConfig
+from dact.training.ppo import PpoConfig
+from dact.training.validation import ValidationConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkConfig:
+    """The parts of `PolicyConfig` that runs differ in."""
+
+    encoder: str = "dual"
+    norm: str = "instance"
+    position: str = "cyclic"
+    dim: int = 64
+    layers: int = 3
+
+    def __post_init__(self) -> None:
+        self.policy_config(features=2)
+
+    def policy_config(self, features: int) -> PolicyConfig:
+        """The whole config of the networks."""
+        return PolicyConfig(
+            features=features,
+            encoder=self.encoder,
+            encoder_config=EncoderConfig(norm=self.norm, dim=self.dim, hidden=self.dim, layers=self.layers),
+            position=PositionConfig(kind=self.position),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """A training run."""
+
+    name: str
+    problem: str
+    size: int
+    """Nodes (TSP) or customers (CVRP)."""
+    seed: int = 1
+    operator: str = "two_opt"
+    schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
+    curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
+    ppo: PpoConfig = field(default_factory=PpoConfig)
+    validation: ValidationConfig = field(default_factory=ValidationConfig)
+    runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+
+    def __post_init__(self) -> None:
+        if self.problem not in PROBLEMS:
+            raise ValueError(f"problem '{self.problem}' is not one of {', '.join(PROBLEMS)}")
+        if self.operator not in OPERATORS:
+            raise ValueError(f"operator '{self.operator}' is not one of {', '.join(OPERATORS)}")
+        if self.size < 4:
+            raise ValueError(f"size {self.size} is below 4")
+        if not 0 <= self.seed < 2**31:
+            raise ValueError(f"seed {self.seed} is not between 0 and 2^31 - 1")
+        if self.schedule.horizon % self.ppo.segment:
+            raise ValueError(
+                f"schedule.horizon {self.schedule.horizon} is not a multiple of ppo.segment {self.ppo.segment}"
+            )
+
+    @property
+    def segments(self) -> int:
+        """Segments of a horizon."""
+        return self.schedule.horizon // self.ppo.segment
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain containers."""
+        return asdict(self)
+
+
+def load_config(path: Path, settings: Sequence[str] = ()) -> TrainConfig:
+    """Read a TOML file and apply `key=value` or `table.key=value` changes."""
+    try:
+        plain = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read ({error.strerror})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: is not TOML ({error})") from error
+    return from_dict(changed(plain, settings))
+
+
+def from_dict(plain: dict[str, Any]) -> TrainConfig:
+    """Check every name and type, then build; the error names the key."""
+    config: TrainConfig = _build(TrainConfig, plain, "")
+    return config
+
+
+def changed(plain: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:
+    """The same settings with some replaced. A key that stands in one table only needs no table before it."""
+    result = {key: dict(value) if isinstance(value, dict) else value for key, value in plain.items()}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise ValueError(f"setting '{setting}' is not key=value")
+        table, name = _place(key.strip())
+        (result.setdefault(table, {}) if table else result)[name] = _value(text.strip())
+    return result
+
+
+def to_toml(config: TrainConfig) -> str:
+    """Text that `load_config` reads back to the same settings."""
+    plain = config.to_dict()
+    lines = [f"{key} = {_literal(value)}" for key, value in plain.items() if not isinstance(value, dict)]
+    for table, values in plain.items():
+        if isinstance(values, dict):
+            lines += ["", f"[{table}]", *(f"{key} = {_literal(value)}" for key, value in values.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _tables() -> dict[str, type]:
+    hints = get_type_hints(TrainConfig)
+    return {each.name: hints[each.name] for each in fields(TrainConfig) if is_dataclass(hints[each.name])}
+
+
+def _place(key: str) -> tuple[str, str]:
+    table, _, name = key.rpartition(".")
+    if table or key in {each.name for each in fields(TrainConfig)}:
+        return table, name
+    homes = [table for table, kind in _tables().items() if key in {each.name for each in fields(kind)}]
+    if len(homes) > 1:
+        raise ValueError(f"setting '{key}' is in several tables: {', '.join(f'{home}.{key}' for home in homes)}")
+    if not homes:
+        raise ValueError(f"setting '{key}' is unknown")
+    return homes[0], key
+
+
+def _value(text: str) -> Any:  # noqa: ANN401 - whatever TOML can say
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return repr(value)
+
+
+def _build(kind: Any, plain: dict[str, Any], prefix: str) -> Any:  # noqa: ANN401 - any of the dataclasses
+    hints = get_type_hints(kind)
+    known = {each.name for each in fields(kind)}
+    unknown = sorted(plain.keys() - known)
+    if unknown:
+        raise ValueError(f"setting '{prefix}{unknown[0]}' is unknown; known here: {', '.join(sorted(known))}")
+    values = {key: _checked(hints[key], value, prefix + key) for key, value in plain.items()}
+    try:
+        return kind(**values)
+    except TypeError as error:
+        raise ValueError(f"settings are incomplete: {error}") from error
+
+
+def _checked(wanted: Any, value: Any, key: str) -> Any:  # noqa: ANN401 - a type from an annotation
+    if is_dataclass(wanted):
+        if not isinstance(value, dict):
+            raise ValueError(f"setting '{key}' is a table")
+        return _build(wanted, value, f"{key}.")
+    if wanted is float and type(value) is int:
+        return float(value)
+    if wanted is str and type(value) is bool:
+        return str(value).lower()
+    if type(value) is not wanted:
+        raise ValueError(f"setting '{key}' is {value!r}, but must be of type {wanted.__name__}")
+    return value

@@ -1,0 +1,88 @@
+"""What changes as training goes on: warm-up steps and learning rate, by progress from 0 to 1."""
+
+import math
+from dataclasses import dataclass
+
+STARTS = ("best", "last")
+TOURS = ("random", "greedy")
+EPOCHS = 200
+"""E of the paper. Schedules are written for so many epochs and stretched over whatever a run takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurriculumConfig:
+    """How good the solutions are from which training starts."""
+
+    rate: float = 0.25
+    """Curriculum rate, xi: warm-up steps at the end, per epoch."""
+    sharpness: float = 0.2
+    """Kappa: how suddenly the warm-up grows in the middle of training."""
+    start: str = "best"
+    """Train from the `best` solutions of the warm-up, as the authors' code does, or from the `last`."""
+    tours: str = "random"
+    """What a batch begins with: `random` tours, as in the paper, or `greedy` ones, as in inference."""
+    horizons: int = 1
+    """Train so many horizons on the same instances, each from the best solutions so far."""
+
+    def __post_init__(self) -> None:
+        if self.rate < 0:
+            raise ValueError(f"curriculum.rate {self.rate} is negative")
+        if self.sharpness <= 0:
+            raise ValueError(f"curriculum.sharpness {self.sharpness} is not positive")
+        if self.start not in STARTS:
+            raise ValueError(f"curriculum.start '{self.start}' is not one of {', '.join(STARTS)}")
+        if self.tours not in TOURS:
+            raise ValueError(f"curriculum.tours '{self.tours}' is not one of {', '.join(TOURS)}")
+        if self.horizons < 1:
+            raise ValueError(f"curriculum.horizons {self.horizons} is below 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScheduleConfig:
+    """How much training there is; the defaults are the paper's for TSP."""
+
+    epochs: int = EPOCHS
+    batches: int = 20
+    """Batches per epoch."""
+    rows: int = 600
+    """Instances in a batch."""
+    horizon: int = 200
+    """T_train: steps trained on a batch."""
+    schedule_minutes: float = 0.0
+    """If positive, progress is minutes trained over these; else updates done over updates planned."""
+    decay: float = 0.985
+    """Factor on the learning rate per epoch."""
+    rate_warm_up: float = 0.0
+    """The learning rate rises from a tenth over this share of the training."""
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batches", "rows", "horizon", "decay"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"schedule.{name} is {getattr(self, name)}, but must be positive")
+        if self.schedule_minutes < 0:
+            raise ValueError(f"schedule.schedule_minutes {self.schedule_minutes} is negative")
+        if not 0 <= self.rate_warm_up < 1:
+            raise ValueError(f"schedule.rate_warm_up {self.rate_warm_up} is not at least 0 and below 1")
+
+    def progress(self, horizons: float, minutes: float) -> float:
+        """How much of the training is done, 0 to 1."""
+        if self.schedule_minutes > 0:
+            return min(1.0, minutes / self.schedule_minutes)
+        return min(1.0, horizons / (self.epochs * self.batches))
+
+
+def warm_up_steps(config: CurriculumConfig, progress: float) -> int:
+    """T_init = (S(e) - S(0)) / (S(E) - S(0)) * xi * E, with e = progress * E (Algorithm 1, line 5)."""
+
+    def sigmoid(epoch: float) -> float:
+        # 1 / (1 + exp(-x)), written so that no sharpness overflows.
+        return 0.5 + 0.5 * math.tanh(config.sharpness * (epoch - EPOCHS / 2) / 2)
+
+    share = (sigmoid(progress * EPOCHS) - sigmoid(0)) / (sigmoid(EPOCHS) - sigmoid(0))
+    return int(share * config.rate * EPOCHS)
+
+
+def rate_factor(config: ScheduleConfig, progress: float) -> float:
+    """What the learning rates are multiplied with: decay ** epoch, after a linear rise if there is one."""
+    rise = min(1.0, 0.1 + 0.9 * progress / config.rate_warm_up) if config.rate_warm_up > 0 else 1.0
+    return float(rise * config.decay ** (progress * EPOCHS))

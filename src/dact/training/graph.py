@@ -1,0 +1,32 @@
+"""A function without arguments, called or replayed: on a GPU its kernels are captured once as a CUDA graph."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Generator
+
+WARM_UP_CALLS = 3
+"""PyTorch asks for a few calls on a side stream before a capture: compilation, autotuning, workspaces, lazy state."""
+
+Body = Callable[[], None]
+
+
+def captured(body: Body, generators: Sequence[Generator], *, shared: bool = False) -> Body:
+    """A replay of the body. The body may not talk to the host, and must read and write the same tensors each time.
+
+    The calls made here (3 to warm up, and none that counts in the capture itself) change those tensors, parameters
+    and generators included; the caller puts them back. `shared`: other threads may use CUDA during the capture.
+    """
+    side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(WARM_UP_CALLS):
+            body()
+    torch.cuda.current_stream().wait_stream(side)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    for generator in generators:
+        graph.register_generator_state(generator)
+    with torch.cuda.graph(graph, capture_error_mode="thread_local" if shared else "global"):
+        body()
+    return graph.replay

@@ -1,0 +1,109 @@
+"""What a run says about itself: a CSV row and TensorBoard scalars per reading, and a report for whoever watches."""
+
+import csv
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dact.training.ppo import METRICS
+
+log = logging.getLogger(__name__)
+COLUMNS = (
+    "segments",
+    "minutes",
+    "progress",
+    "warm_up_steps",
+    "actor_rate",
+    *METRICS,
+    "validation_cost",
+    "validation_gap",
+    "event",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """The numbers of one reading. `metrics` is empty for a validation before the first update."""
+
+    segments: int
+    minutes: float
+    progress: float
+    warm_up_steps: int
+    actor_rate: float
+    metrics: dict[str, float] = field(default_factory=dict)
+    validation_cost: float | None = None
+    validation_gap: float | None = None
+    best_cost: float | None = None
+    event: str = ""
+
+
+Watch = Callable[[Report], None]
+
+
+class Recorder:
+    """Appends to `metrics.csv` and to TensorBoard's files in a run directory."""
+
+    def __init__(self, folder: Path, watch: Watch | None = None, tensorboard: bool = True) -> None:
+        self.path = folder / "metrics.csv"
+        self.watch = watch
+        folder.mkdir(parents=True, exist_ok=True)
+        self._board = _board(folder) if tensorboard else None
+
+    def rewind(self, segments: int) -> None:
+        """Drop the rows that were written after the checkpoint a run goes on from."""
+        if not self.path.exists():
+            return
+        with self.path.open(newline="") as file:
+            kept = [row for row in csv.DictReader(file) if int(row["segments"]) <= segments]
+        partial = self.path.with_name(self.path.name + ".part")
+        with partial.open("w", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS)
+            writer.writeheader()
+            writer.writerows(kept)
+        os.replace(partial, self.path)
+
+    def write(self, report: Report) -> None:
+        """Record one reading."""
+        row = {name: _shown(_number(report, name)) for name in COLUMNS}
+        new = not self.path.exists()
+        with self.path.open("a", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS)
+            if new:
+                writer.writeheader()
+            writer.writerow(row)
+        if self._board is not None:
+            for name in COLUMNS[1:-1]:
+                value = _number(report, name)
+                if isinstance(value, int | float):
+                    self._board.add_scalar(name, value, report.segments)
+        if report.event:
+            log.info("%s (segment %d)", report.event, report.segments)
+        if self.watch is not None:
+            self.watch(report)
+
+    def close(self) -> None:
+        """Flush TensorBoard."""
+        if self._board is not None:
+            self._board.close()
+
+
+def _number(report: Report, name: str) -> object:
+    return report.metrics.get(name) if name in METRICS else getattr(report, name)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
+def _board(folder: Path) -> Any:  # noqa: ANN401 - an optional dependency
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except Exception as error:  # a broken installation of a side show must not stop a run either
+        log.info("no TensorBoard (%s; pip install 'dact[train]'): metrics go to the CSV alone", error)
+        return None
+    return SummaryWriter(str(folder / "tensorboard"))

@@ -1,0 +1,233 @@
+"""The run: horizons of segments by the schedule, validation, going back after a collapse, stopping and resuming."""
+
+import logging
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dact.training.buffers import snapshot, write
+from dact.training.checkpoint import Checkpoint, Progress, save_checkpoint
+from dact.training.config import TrainConfig
+from dact.training.curriculum import rate_factor, warm_up_steps
+from dact.training.export import export_weights
+from dact.training.learner import Learner
+from dact.training.recorder import Recorder, Report
+from dact.training.validation import Score, Validation
+
+log = logging.getLogger(__name__)
+CHECKPOINT = "checkpoint.pt"
+BEST = "best.safetensors"
+CHECKED = ("actor_loss", "value_loss", "actor_norm", "critic_norm")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """When one call of a run ends, whatever is left of its schedule."""
+
+    deadline: float = math.inf
+    """By `time.perf_counter`."""
+    segments: int | None = None
+    """Segments in all."""
+    stop: Callable[[], bool] = lambda: False
+    """Asked before each segment; True ends the call at once, without a last validation."""
+
+
+class Trainer:
+    """Trains a learner by its config's schedule."""
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        learner: Learner,
+        validation: Validation,
+        recorder: Recorder,
+        folder: Path,
+        progress: Progress | None = None,
+    ) -> None:
+        self.config, self.learner, self.validation = config, learner, validation
+        self.recorder, self.folder = recorder, folder
+        self.progress = progress or Progress()
+        self.best = snapshot(learner.learnt())
+        self._clock = time.perf_counter()
+        self._measured_at = -1
+
+    @property
+    def finished(self) -> bool:
+        """Is the schedule done?"""
+        return self._schedule_progress() >= 1
+
+    def run(self, limits: Limits) -> bool:
+        """Train until the schedule or a limit ends; True if the schedule is done. A checkpoint is always written."""
+        self._clock = time.perf_counter()
+        try:
+            self._loop(limits)
+        finally:
+            self._tick()
+            self.save()
+            self.recorder.close()
+        return self.finished
+
+    def save(self) -> None:
+        """Write the checkpoint."""
+        states = {name: generator.get_state() for name, generator in self.learner.generators.items()}
+        save_checkpoint(
+            self.folder / CHECKPOINT,
+            Checkpoint(
+                config=self.config.to_dict(),
+                policy=self.learner.networks.policy.config.to_dict(),
+                progress=self.progress,
+                tensors=self.learner.tensors(),
+                best=self.best,
+                generators=states,
+            ),
+        )
+
+    def resume(self, checkpoint: Checkpoint) -> None:
+        """Take over where a checkpoint stands."""
+        self.progress = checkpoint.progress
+        write(self.learner.tensors(), checkpoint.tensors)
+        write(self.best, checkpoint.best)
+        for name, state in checkpoint.generators.items():
+            self.learner.generators[name].set_state(state)
+        self._set_rates()
+        self.recorder.rewind(self.progress.segments)
+
+    def _loop(self, limits: Limits) -> None:
+        if self.progress.segments == 0:
+            self._first_validation()
+        begun = self.progress.segments
+        while not self.finished:
+            if limits.stop():
+                return
+            if self._reached(limits):
+                break
+            if self.progress.segments % self.config.segments == 0:
+                self._begin_horizon()
+            self.learner.segment()
+            self.progress.segments += 1
+            self._tick()
+            if self.progress.segments % self.config.segments == 0:
+                self._end_horizon()
+        if self.progress.segments > max(begun, self._measured_at):
+            self._last_validation()
+
+    def _begin_horizon(self) -> None:
+        """New instances and their warm-up, or the same ones from their best."""
+        horizon = self.progress.segments // self.config.segments
+        self.progress.horizon_progress = self._schedule_progress()
+        self._set_rates()
+        if horizon % self.config.curriculum.horizons:
+            self.learner.back_to_best()
+            return
+        self.learner.new_batch()
+        self.progress.warm_up = warm_up_steps(self.config.curriculum, self.progress.horizon_progress)
+        for _ in range(self.progress.warm_up):
+            self.learner.warm_up()
+        if self.config.curriculum.start == "best":
+            self.learner.back_to_best()
+        else:
+            self.learner.from_here()
+
+    def _end_horizon(self) -> None:
+        """Read the numbers, validate if it is time, and go back if training has collapsed."""
+        metrics = self.learner.read_metrics()
+        self._tick()
+        broken = [name for name in CHECKED if not math.isfinite(metrics[name])]
+        if broken:
+            self._record(metrics, None, self._roll_back(f"{broken[0]} is {metrics[broken[0]]}"))
+        elif self._validation_due():
+            score = self._measure()
+            self._record(metrics, score, self._judge(score))
+            self.save()
+        else:
+            self._record(metrics, None, "")
+
+    def _judge(self, score: Score) -> str:
+        if score.cost < self.progress.best_cost:
+            self._keep(score)
+            return "best"
+        limit = self.progress.best_cost * (1 + self.config.validation.collapse)
+        if score.cost > limit or not math.isfinite(score.cost):
+            return self._roll_back(f"validation cost {score.cost:.4f} is above {limit:.4f}")
+        return ""
+
+    def _first_validation(self) -> None:
+        """Where the run starts from. Untrained networks are no best to go back to: they may well beat the first
+        trained ones, since a search that moves at random improves greedy starts."""
+        score = self._measure()
+        if self.learner.networks.pretrained:
+            self._keep(score)
+        self._set_rates()
+        self._record({}, score, "start")
+
+    def _last_validation(self) -> None:
+        """Also the last weights of a call have a chance to be the best."""
+        score = self._measure()
+        if score.cost < self.progress.best_cost:
+            self._keep(score)
+        self._record({}, score, "end")
+
+    def _measure(self) -> Score:
+        score = self.validation.measure()
+        self._tick()
+        self.progress.validated_at = self.progress.seconds
+        self._measured_at = self.progress.segments
+        return score
+
+    def _keep(self, score: Score) -> None:
+        self.progress.best_cost, self.progress.best_gap = score.cost, score.gap
+        write(self.best, self.learner.learnt())
+        export_weights(self.folder / BEST, self.config, self.learner.networks, self.progress)
+
+    def _roll_back(self, reason: str) -> str:
+        write(self.learner.learnt(), self.best)
+        self.progress.rate_scale *= self.config.validation.collapse_rate
+        self.progress.rollbacks += 1
+        event = f"collapse: {reason}; back to the best weights, learning rates times {self.progress.rate_scale:g}"
+        log.warning("%s (segment %d)", event, self.progress.segments)
+        return event
+
+    def _record(self, metrics: dict[str, float], score: Score | None, event: str) -> None:
+        self.recorder.write(
+            Report(
+                segments=self.progress.segments,
+                minutes=self.progress.seconds / 60,
+                progress=self._schedule_progress(),
+                warm_up_steps=self.progress.warm_up,
+                actor_rate=self._rates()[0],
+                metrics=metrics,
+                validation_cost=None if score is None else score.cost,
+                validation_gap=None if score is None else score.gap,
+                best_cost=self.progress.best_cost if math.isfinite(self.progress.best_cost) else None,
+                event=event,
+            )
+        )
+
+    def _rates(self) -> tuple[float, float]:
+        factor = self.progress.rate_scale * rate_factor(self.config.schedule, self.progress.horizon_progress)
+        return factor * self.config.ppo.actor_rate, factor * self.config.ppo.critic_rate
+
+    def _set_rates(self) -> None:
+        self.learner.optimiser.set_rates(*self._rates())
+
+    def _schedule_progress(self) -> float:
+        horizons = self.progress.segments / self.config.segments
+        return self.config.schedule.progress(horizons, self.progress.seconds / 60)
+
+    def _validation_due(self) -> bool:
+        config, horizon = self.config.validation, self.progress.segments // self.config.segments
+        by_batches = config.every_batches > 0 and horizon % config.every_batches == 0
+        waited = self.progress.seconds - self.progress.validated_at
+        return by_batches or (config.every_seconds > 0 and waited >= config.every_seconds)
+
+    def _reached(self, limits: Limits) -> bool:
+        enough = limits.segments is not None and self.progress.segments >= limits.segments
+        return enough or time.perf_counter() >= limits.deadline
+
+    def _tick(self) -> None:
+        now = time.perf_counter()
+        self.progress.seconds += now - self._clock
+        self.progress.total_seconds += now - self._clock
+        self._clock = now

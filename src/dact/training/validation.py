@@ -1,0 +1,108 @@
+"""How good the policy is now: the search from greedy starts on instances that never change."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dact.instances import InstanceSet, generate_set, read_set
+from dact.search import start_state
+from dact.training.buffers import make_buffers
+from dact.training.graph import captured
+from dact.training.networks import Networks
+from dact.training.rollout import Task, walk
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidationConfig:
+    """What is measured, how often, and what counts as a collapse."""
+
+    file: str = ""
+    """An .npz set; empty draws one from `seed`."""
+    count: int = 1000
+    """Instances (the first ones of the file)."""
+    seed: int = 97531
+    """Neither that of the published test sets (1234) nor that of the shared validation sets (4321)."""
+    steps: int = 1000
+    patience: int = 250
+    every_batches: int = 20
+    """Validate after so many batches; 0 for never."""
+    every_seconds: float = 0.0
+    """And after so many seconds; 0 for never."""
+    collapse: float = 0.05
+    """A cost this share above the best is a collapse: training goes back to the best weights."""
+    collapse_rate: float = 0.5
+    """What a collapse multiplies the learning rates with."""
+
+    def __post_init__(self) -> None:
+        for name in ("count", "steps", "patience"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"validation.{name} {getattr(self, name)} is below 1")
+        for name in ("every_batches", "every_seconds"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"validation.{name} {getattr(self, name)} is negative")
+        if self.collapse <= 0:
+            raise ValueError(f"validation.collapse {self.collapse} is not positive")
+        if not 0 < self.collapse_rate <= 1:
+            raise ValueError(f"validation.collapse_rate {self.collapse_rate} is not above 0 and at most 1")
+
+
+@dataclass(frozen=True)
+class Score:
+    """Mean cost of the best solutions found, and mean gap in percent where there are reference costs."""
+
+    cost: float
+    gap: float | None = None
+
+
+class Validation:
+    """Measures networks in place: whatever their weights are when `measure` is called."""
+
+    def __init__(self, networks: Networks, task: Task, size: int, config: ValidationConfig, *, graph: bool) -> None:
+        self.networks, self.task, self.config = networks, task, config
+        device = next(networks.policy.parameters()).device
+        instances = validation_set(task.problem.name, size, config)
+        batch = task.problem.collate_set(instances).to(device)
+        tour_BN = task.problem.greedy_start(batch)
+        self.start = start_state(tour_BN, batch.cost(tour_BN))
+        self.reference_B = instances.reference_cost
+        self.buffers = make_buffers(batch, self.start)
+        self.generator = torch.Generator(device=device)
+        self._walk: Callable[[], None] = captured(self._step, [self.generator]) if graph else self._step
+
+    def measure(self) -> Score:
+        """Search from the start; the same draws each time."""
+        self.buffers.move_to(self.start)
+        self.generator.manual_seed(self.config.seed)
+        for _ in range(self.config.steps):
+            self._walk()
+        return self._score(self.buffers.state.incumbent_cost_B)
+
+    def start_score(self) -> Score:
+        """The greedy starts themselves."""
+        return self._score(self.start.cost_B)
+
+    def _step(self) -> None:
+        state = walk(
+            self.networks, self.task, self.buffers.batch, self.buffers.state, self.generator, self.config.patience
+        )
+        self.buffers.move_to(state)
+
+    def _score(self, cost_B: Tensor) -> Score:
+        cost = cost_B.double().cpu().numpy()
+        if self.reference_B is None or np.isnan(self.reference_B).all():
+            return Score(float(cost.mean()))
+        return Score(float(cost.mean()), float(100 * np.nanmean(cost / self.reference_B - 1)))
+
+
+def validation_set(problem: str, size: int, config: ValidationConfig) -> InstanceSet:
+    """From the file, or drawn as the published sets are, from a seed of our own."""
+    if not config.file:
+        return generate_set(problem, size, config.count, config.seed)
+    instances = read_set(Path(config.file))
+    if instances.problem != problem:
+        raise ValueError(f"{config.file} holds {instances.problem} instances, but {problem} is trained")
+    return instances.take(slice(config.count))

@@ -1,0 +1,42 @@
+"""The decoder's context kernel against plain PyTorch."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from dact.kernels.context import context_reference
+
+pytest.importorskip("triton")
+TOLERANCE = {torch.float32: 1e-5, torch.float16: 4e-3}
+
+
+def distance(left: Tensor, right: Tensor) -> float:
+    """Relative distance, infinite where something is not a number."""
+    value = float((left.double() - right.double()).norm() / right.double().norm())
+    return value if value == value else float("inf")
+
+
+@pytest.mark.parametrize(("size", "rows"), [(5, 3), (16, 5), (17, 3), (33, 2), (65, 1)])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.usefixtures("poisoned")
+def test_context(size: int, rows: int, dtype: torch.dtype, device: str) -> None:
+    """Contexts and queries are the reference's; maxima below zero show that padding is not pooled."""
+    from dact.kernels.context.triton_impl import context_triton
+
+    torch.manual_seed(size)
+    x = torch.randn(2, rows, size, 64, device=device) - 4
+    matrices = [torch.randn(2, 64, width, device=device) / 8 for width in (64, 64, 256)]
+    expected = context_reference(x, *matrices)
+    actual = context_triton(x.to(dtype), *(matrix.to(dtype) for matrix in matrices), precision="tf32x3")
+    for ours, theirs in zip(actual, expected, strict=True):
+        assert ours.dtype == dtype
+        assert distance(ours, theirs) < TOLERANCE[dtype]
+
+
+def test_sizes_without_a_kernel_are_refused(device: str) -> None:
+    """Tours too long for one program raise an error that names the size."""
+    from dact.kernels.context.triton_impl import context_triton
+
+    matrix = torch.zeros(2, 64, 64, device=device)
+    with pytest.raises(ValueError, match="130 positions"):
+        context_triton(torch.zeros(2, 1, 130, 64, device=device), matrix, matrix, matrix)

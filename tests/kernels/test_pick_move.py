@@ -1,0 +1,193 @@
+"""Drawing and picking moves: the kernels against plain PyTorch, and the draws against the distribution."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from dact.kernels.pair_logits import Aggregation, pair_logits_reference
+from dact.kernels.pick_move import Capacity, Feasible, fold_heads, open_pairs, pick_move_reference
+from dact.operators import OPERATORS
+from dact.policy import PairDistribution, Policy, PolicyConfig
+from dact.problems import PROBLEMS, Batch, capacity
+from dact.search import open_moves, start_state
+
+pytest.importorskip("triton")
+CLIP = 6.0
+
+
+def network(device: str) -> Aggregation:
+    """Weights whose logits spread over the whole range of the clip."""
+    torch.manual_seed(1)
+    shapes = ((32, 8), (32,), (32, 32), (32,), (1, 32), (1,))
+    return Aggregation(*(torch.randn(shape, device=device) * shape[-1] ** -0.5 for shape in shapes))
+
+
+def queries_and_keys(rows: int, size: int, device: str, wide: bool = False) -> tuple[Tensor, Tensor]:
+    """(2, B, N, 4 * 64) and one key per aspect, or one per head."""
+    torch.manual_seed(size)
+    query = torch.randn(2, rows, size, 256, device=device) / 8
+    return query, torch.randn(2, rows, size, 256 if wide else 64, device=device)
+
+
+def moves_so_far(rows: int, size: int, device: str) -> tuple[Tensor, Tensor]:
+    """Random tours and last moves; the first row has none yet."""
+    tour = torch.stack([torch.randperm(size, device=device) for _ in range(rows)])
+    last = torch.stack([torch.randperm(size, device=device)[:2] for _ in range(rows)])
+    last[0] = -1
+    return tour, last
+
+
+def loads_of(batch: Batch, tour_BN: Tensor) -> Capacity:
+    """What the kernels are told of a CVRP tour."""
+    around = capacity.loads(batch, tour_BN)
+    low = (around.route_BN, around.depot_BN, around.before_BN, around.rest_BN)
+    return Capacity(*low, around.until_BN, around.after_BN, batch.capacity_B)
+
+
+@pytest.mark.parametrize("size", [5, 16, 17, 33])
+@pytest.mark.parametrize(("dtype", "agreement"), [(torch.float32, 1.0), (torch.float16, 0.6)])
+@pytest.mark.usefixtures("poisoned")
+def test_the_same_draws_give_the_same_moves(size: int, dtype: torch.dtype, agreement: float, device: str) -> None:
+    """In float32 every move is the reference's; in half precision most are, as rounding shifts the thresholds."""
+    from dact.kernels.pick_move.triton_impl import pick_move_triton
+
+    query, key = queries_and_keys(6, size, device)
+    tour, last = moves_so_far(6, size, device)
+    settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last}
+    settings["draw_2B"] = torch.rand(2, 6, device=device, dtype=torch.float64)
+    expected = pick_move_reference(query, key, network(device), **settings)
+    actual = pick_move_triton(query.to(dtype), key.to(dtype), network(device), precision="tf32x3", **settings)
+    assert (actual == expected).all(1).double().mean() >= agreement
+    assert open_pairs(tour, last, None)[torch.arange(6), actual[:, 0], actual[:, 1]].all()
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.usefixtures("poisoned")
+def test_greedy(wide: bool, device: str) -> None:
+    """Without draws the most probable open pair is taken, with keys of every head or shared ones."""
+    from dact.kernels.pick_move.triton_impl import pick_move_triton
+
+    query, key = queries_and_keys(4, 17, device, wide)
+    tour, last = moves_so_far(4, 17, device)
+    last[1] = tour[1][pick_move_reference(
+        query, key, network(device), clip=CLIP, tour_BN=tour, last_move_B2=last, draw_2B=None
+    )[1]]  # fmt: skip
+    settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last, "draw_2B": None}
+    expected = pick_move_reference(query, key, network(device), **settings)
+    assert torch.equal(pick_move_triton(query, key, network(device), precision="tf32x3", **settings), expected)
+
+
+@pytest.fixture(scope="module")
+def routed() -> tuple[Batch, Tensor]:
+    """CVRP tours in which many moves would overload a vehicle."""
+    generator = torch.Generator().manual_seed(5)
+    problem = PROBLEMS["cvrp"]
+    batch = problem.sample(14, 4, generator)
+    return batch, problem.random_start(batch, generator)
+
+
+def test_reference_knows_the_problems_feasible_moves(routed: tuple[Batch, Tensor]) -> None:
+    """Open pairs by loads and routes are the search's open moves."""
+    batch, tour = routed
+    state = start_state(tour, batch.cost(tour))
+    expected = open_moves(PROBLEMS["cvrp"], batch, state, OPERATORS["two_opt"])
+    assert not expected.all()
+    assert torch.equal(open_pairs(tour, state.last_move_B2, loads_of(batch, tour)), expected)
+
+
+@pytest.mark.parametrize("kind", ["loads", "mask"])
+@pytest.mark.usefixtures("poisoned")
+def test_feasible_moves(kind: str, routed: tuple[Batch, Tensor], device: str) -> None:
+    """With loads or with a mask, draws and greedy picks are the reference's."""
+    from dact.kernels.pick_move.triton_impl import pick_move_triton
+
+    batch, tour = routed[0].to(device), routed[1].to(device)
+    feasible: Feasible = loads_of(batch, tour)
+    if kind == "mask":
+        feasible = capacity.two_opt_allowed(batch, tour)
+    query, key = queries_and_keys(4, batch.length, device)
+    _, last = moves_so_far(4, batch.length, device)
+    for draw in (None, torch.rand(2, 4, device=device, dtype=torch.float64)):
+        settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last, "draw_2B": draw, "feasible": feasible}
+        expected = pick_move_reference(query, key, network(device), **settings)
+        actual = pick_move_triton(query, key, network(device), precision="tf32x3", **settings)
+        assert torch.equal(actual, expected)
+
+
+def test_every_pair_is_drawn_as_often_as_it_should(device: str) -> None:
+    """Draws on a grid of the unit square visit each pair in proportion to its probability, forbidden ones never."""
+    from dact.kernels.pick_move.triton_impl import pick_move_triton
+
+    size, side = 5, 8
+    query, key = (x.expand(-1, side * side, -1, -1) for x in queries_and_keys(1, size, device))
+    tour = torch.arange(size, device=device).expand(side * side, -1)
+    last = torch.tensor([[1, 3]], device=device).expand(side * side, -1)
+    grid = (torch.arange(side, device=device, dtype=torch.float64) + 0.5) / side
+    settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last, "draw_2B": torch.cartesian_prod(grid, grid).t()}
+    move = pick_move_triton(query, key, network(device), precision="tf32x3", **settings)
+    counts = torch.bincount(move[:, 0] * size + move[:, 1], minlength=size * size).view(size, size)
+    assert counts.sum() == side * side
+    assert (counts[~open_pairs(tour[:1], last[:1], None)[0]] == 0).all()
+    assert torch.equal(move, pick_move_reference(query, key, network(device), **settings))
+
+
+def test_reference_is_the_policys_distribution(generator: torch.Generator) -> None:
+    """From a policy's context, folded heads give the decoder's logits and the distribution's moves."""
+    torch.manual_seed(0)
+    policy, problem = Policy(PolicyConfig(features=2)), PROBLEMS["tsp"]
+    batch = problem.sample(11, 64, generator)
+    state = start_state(problem.random_start(batch, generator), torch.zeros(64))
+    decoder = policy.decoder
+    with torch.no_grad():
+        aspects = policy.encode(problem.node_features(batch, state.tour_BN))
+        moves = PairDistribution(decoder(aspects), open_moves(problem, batch, state, OPERATORS["two_opt"]))
+        expected = moves.sample(torch.Generator().manual_seed(1))
+        pooled = aspects.amax(2, keepdim=True)
+        context = aspects @ decoder.local_SDD.unsqueeze(1) + pooled @ decoder.whole_SDD.unsqueeze(1)
+        folded = fold_heads(decoder.query_SDE / 8, decoder.key_SDE, 4)
+        layers = (decoder.first, decoder.second, decoder.third)
+        aggregation = Aggregation(*(x for layer in layers for x in (layer.weight, layer.bias)))
+        draw = torch.rand(2, 64, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+        actual = pick_move_reference(
+            context @ folded.unsqueeze(1), context, aggregation, clip=decoder.config.clip, tour_BN=state.tour_BN,
+            last_move_B2=state.last_move_B2, draw_2B=draw.squeeze(2),
+        )  # fmt: skip
+    assert torch.equal(actual, expected)
+
+
+def test_frequencies_of_the_reference() -> None:
+    """Twenty thousand draws come out as often as the softmax says, by a chi-squared test."""
+    count, size = 20_000, 6
+    query, key = (x.expand(-1, count, -1, -1) for x in queries_and_keys(1, size, "cpu"))
+    tour = torch.arange(size).expand(count, -1)
+    last = torch.tensor([[1, 3]]).expand(count, -1)
+    draw = torch.rand(2, count, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last}
+    move = pick_move_reference(query, key, network("cpu"), **settings, draw_2B=draw)
+    counts = torch.bincount(move[:, 0] * size + move[:, 1], minlength=size * size)
+    logits = CLIP * torch.tanh(pair_logits_reference(*heads_of(query[:, :1], key[:, :1]), network("cpu")))
+    allowed = open_pairs(tour[:1], last[:1], None)
+    expected = count * PairDistribution(logits, allowed).logits_BNN.flatten().softmax(0)
+    assert (counts[~allowed.flatten()] == 0).all()
+    chi_squared = ((counts - expected)[allowed.flatten()] ** 2 / expected[allowed.flatten()]).sum()
+    # 27 degrees of freedom: above 59 in one of 2,500 runs.
+    assert chi_squared < 59
+
+
+def heads_of(query_SBNE: Tensor, key_SBNE: Tensor) -> tuple[Tensor, Tensor]:
+    """(B, 8, N, 64) queries and keys, the keys repeated for the four heads of an aspect."""
+    query = torch.cat([query_SBNE[aspect].unflatten(2, (4, 64)).transpose(1, 2) for aspect in (0, 1)], dim=1)
+    return query, key_SBNE.repeat_interleave(4, dim=0).transpose(0, 1)
+
+
+def test_nothing_open(device: str) -> None:
+    """A row without any open pair stays where it is: the move (0, 0) changes nothing."""
+    from dact.kernels.pick_move.triton_impl import pick_move_triton
+
+    query, key = queries_and_keys(1, 5, device)
+    tour, last = moves_so_far(1, 5, device)
+    shut = torch.zeros(1, 5, 5, dtype=torch.bool, device=device)
+    draw = torch.full((2, 1), 0.5, dtype=torch.float64, device=device)
+    settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last, "draw_2B": draw, "feasible": shut}
+    assert pick_move_triton(query, key, network(device), precision="tf32x3", **settings).tolist() == [[0, 0]]
+    assert pick_move_reference(query, key, network(device), **settings).tolist() == [[0, 0]]

@@ -1,0 +1,45 @@
+"""Small learners for the tests of this package."""
+
+import pytest
+import torch
+
+from dact.operators import OPERATORS
+from dact.problems import PROBLEMS
+from dact.training.config import NetworkConfig
+from dact.training.instances import InstanceSource
+from dact.training.learner import Learner
+from dact.training.networks import RuntimeConfig, fresh_networks, make_networks
+from dact.training.ppo import PpoConfig
+from dact.training.rollout import Task
+
+
+@pytest.fixture(autouse=True, scope="package")
+def few_threads():
+    """Two threads that wait for each other on busy cores are slower than one."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(params=["tsp", "cvrp"])
+def problem_name(request) -> str:
+    """Every problem in turn."""
+    return request.param
+
+
+@pytest.fixture
+def make_learner():
+    """Builds a learner on 8 instances of 6 nodes."""
+
+    def make(problem: str = "tsp", seed: int = 3, size: int = 6, rows: int = 8, operator="two_opt", **ppo) -> Learner:
+        task = Task(problem=PROBLEMS[problem], operator=OPERATORS[operator])
+        source = InstanceSource(problem=task.problem, size=size, rows=rows)
+        runtime = RuntimeConfig(device="cpu").resolved()
+        policy, critic = fresh_networks(NetworkConfig().policy_config(task.problem.features), seed)
+        networks = make_networks(policy, critic, runtime, source.length())
+        learner = Learner(networks, task, source, PpoConfig(**ppo), seed=seed, graph=False)
+        learner.new_batch()
+        return learner
+
+    return make

@@ -1,0 +1,109 @@
+"""Settings from TOML and from the command line."""
+
+from pathlib import Path
+
+import pytest
+
+from dact.training.config import TrainConfig, changed, from_dict, load_config, to_toml
+
+CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.toml"))
+PAPER = {
+    "tsp20": (600, 200, 4, 0.25, 0.04),
+    "tsp50": (600, 200, 4, 2.0, 0.2),
+    "tsp100": (600, 200, 4, 10.0, 0.45),
+    "cvrp20": (600, 250, 5, 1.0, 0.04),
+    "cvrp50": (600, 250, 5, 4.0, 0.2),
+    "cvrp100": (512, 250, 5, 12.5, 0.45),
+}
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_every_config_is_valid_and_round_trips(path):
+    """Each file loads, is named as its file, and comes back the same from the copy a run keeps."""
+    config = load_config(path)
+    assert config.name == path.stem
+    copy = path.read_text() and to_toml(config)
+    import tomllib
+
+    assert from_dict(tomllib.loads(copy)) == config
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_paper_settings(name):
+    """Rows, horizon, n, xi and gradient norm of Appendix E, 4000 batches, and nothing the paper does not have."""
+    config = load_config(CONFIGS[0].parent / f"{name}.toml")
+    schedule, ppo = config.schedule, config.ppo
+    numbers = (schedule.rows, schedule.horizon, ppo.segment, config.curriculum.rate, ppo.gradient_norm)
+    assert numbers == PAPER[name]
+    assert schedule.epochs * schedule.batches == 4000
+    assert (ppo.update_epochs, ppo.clip, ppo.discount, ppo.actor_rate, ppo.critic_rate) == (3, 0.1, 0.999, 1e-4, 3e-5)
+    assert (schedule.decay, config.curriculum.sharpness, schedule.schedule_minutes) == (0.985, 0.2, 0)
+    assert not ppo.normalise_advantage
+    assert ppo.entropy_bonus == ppo.kl_limit == schedule.rate_warm_up == 0
+    assert (CONFIGS[0].parent / f"{name}-fast.toml").exists()
+
+
+def test_changes():
+    """Keys with and without their table, numbers, words and truth values."""
+    plain = {"name": "x", "problem": "tsp", "size": 20, "ppo": {"segment": 4}}
+    settings = [
+        "seed=7",
+        "rows=64",
+        "ppo.clip=0.2",
+        "graph=false",
+        "compile=true",
+        "normalise_advantage=true",
+        "start=last",
+    ]
+    config = from_dict(changed(plain, settings))
+    assert (config.seed, config.schedule.rows, config.ppo.clip, config.runtime.graph) == (7, 64, 0.2, "false")
+    assert config.runtime.compile == "all"
+    assert config.ppo.normalise_advantage
+    assert config.curriculum.start == "last"
+    assert plain["ppo"] == {"segment": 4}
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("rows", "'rows' is not key=value"),
+        ("rowz=3", "'rowz' is unknown"),
+        ("ppo.rows=3", "'ppo.rows' is unknown; known here: actor_rate"),
+        ("nothing.rows=3", "'nothing' is unknown"),
+        ("rows=many", "'schedule.rows' is 'many', but must be of type int"),
+        ("rows=0", "schedule.rows is 0"),
+        ("size=3", "size 3 is below 4"),
+        ("problem=tsptw", "problem 'tsptw' is not one of tsp, cvrp"),
+        ("operator=or_opt", "operator 'or_opt'"),
+        ("horizon=201", "schedule.horizon 201 is not a multiple of ppo.segment 4"),
+        ("ppo=3", "'ppo' is a table"),
+        ("precision=float8", "runtime.precision 'float8'"),
+        ("encoder=triple", "encoder 'triple'"),
+        ("seed=-1", "seed -1"),
+    ],
+)
+def test_mistakes_are_named(setting, said):
+    """The error names the key and what is wrong with it."""
+    plain = {"name": "x", "problem": "tsp", "size": 20}
+    with pytest.raises(ValueError, match=said):
+        from_dict(changed(plain, [setting]))
+
+
+def test_files_that_are_no_configs(tmp_path):
+    """Missing, no TOML, and incomplete files are refused with their name or what they lack."""
+    with pytest.raises(ValueError, match=r"none\.toml: cannot be read"):
+        load_config(tmp_path / "none.toml")
+    (tmp_path / "bad.toml").write_text("size = = 3")
+    with pytest.raises(ValueError, match=r"bad\.toml: is not TOML"):
+        load_config(tmp_path / "bad.toml")
+    (tmp_path / "short.toml").write_text("size = 20")
+    with pytest.raises(ValueError, match="incomplete"):
+        load_config(tmp_path / "short.toml")
+
+
+def test_text_is_escaped():
+    """Quotes and backslashes in a name survive the copy."""
+    config = TrainConfig(name='a "b" \\c', problem="tsp", size=20)
+    import tomllib
+
+    assert from_dict(tomllib.loads(to_toml(config))) == config

@@ -1,0 +1,58 @@
+"""Schedules by progress."""
+
+import math
+
+import pytest
+
+from dact.training.curriculum import CurriculumConfig, ScheduleConfig, rate_factor, warm_up_steps
+
+
+def test_warm_up_steps_as_in_algorithm_1():
+    """Nothing at first, half of xi * E in the middle, all of it at the end, and the formula in between."""
+    config = CurriculumConfig(rate=2, sharpness=0.2)
+    assert [warm_up_steps(config, progress) for progress in (0, 0.5, 1)] == [0, 200, 400]
+
+    def sigmoid(epoch):
+        return 1 / (1 + math.exp(-0.2 * (epoch - 100)))
+
+    expected = (sigmoid(90) - sigmoid(0)) / (sigmoid(200) - sigmoid(0)) * 2 * 200
+    assert warm_up_steps(config, 0.45) == int(expected)
+
+
+def test_a_blunt_curriculum_grows_earlier():
+    """With the authors' sharpness of 0.02 the warm-up has begun at a quarter of the training."""
+    assert warm_up_steps(CurriculumConfig(rate=10, sharpness=0.02), 0.25) > 300
+    assert warm_up_steps(CurriculumConfig(rate=10, sharpness=0.2), 0.25) < 5
+    assert warm_up_steps(CurriculumConfig(rate=10, sharpness=100.0), 0.25) == 0
+
+
+def test_rate_decays_per_epoch():
+    """After half the training the rate has been decayed a hundred times."""
+    assert rate_factor(ScheduleConfig(), 0.0) == 1
+    assert rate_factor(ScheduleConfig(), 0.5) == pytest.approx(0.985**100)
+    assert rate_factor(ScheduleConfig(rate_warm_up=0.1, decay=1), 0.05) == pytest.approx(0.55)
+
+
+def test_progress_by_updates_or_by_minutes():
+    """Batches done over batches planned, unless minutes are set; never above 1."""
+    assert ScheduleConfig(epochs=10, batches=5).progress(25, 1e9) == 0.5
+    assert ScheduleConfig(schedule_minutes=4).progress(1e9, 1) == 0.25
+    assert ScheduleConfig(schedule_minutes=4).progress(0, 9) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "named"),
+    [
+        (CurriculumConfig, {"rate": -1}, "curriculum.rate -1"),
+        (CurriculumConfig, {"start": "worst"}, "curriculum.start 'worst'"),
+        (CurriculumConfig, {"horizons": 0}, "curriculum.horizons 0"),
+        (CurriculumConfig, {"sharpness": 0}, "curriculum.sharpness 0"),
+        (ScheduleConfig, {"rows": 0}, "schedule.rows is 0"),
+        (ScheduleConfig, {"schedule_minutes": -1}, "schedule.schedule_minutes -1"),
+        (ScheduleConfig, {"rate_warm_up": 1}, "schedule.rate_warm_up 1"),
+    ],
+)
+def test_wrong_settings_are_named(kind, settings, named):
+    """The error names the setting and its value."""
+    with pytest.raises(ValueError, match=named):
+        kind(**settings)
