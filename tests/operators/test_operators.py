@@ -24,7 +24,7 @@ def naive_insert(tour: list[int], first: int, second: int) -> list[int]:
         return tour
     rest = [node for node in tour if node != tour[first]]
     place = rest.index(tour[second]) + 1
-    return rest[:place] + [tour[first]] + rest[place:]
+    return [*rest[:place], tour[first], *rest[place:]]
 
 
 def naive_swap(tour: list[int], first: int, second: int) -> list[int]:

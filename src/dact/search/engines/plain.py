@@ -1,12 +1,13 @@
 """The plain engine: the search as the paper writes it, in PyTorch."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import Generator
+from torch import Generator, Tensor
 
 from dact.operators import OPERATORS
-from dact.policy import PairDistribution, Policy
+from dact.policy import PairDistribution
 from dact.problems import Batch, Problem
 from dact.search.engines.base import SearchConfig
 from dact.search.state import SearchState
@@ -18,7 +19,8 @@ class PlainEngine:
     """Look, pick a pair, apply the operator, keep the best, go back after too long without a better one."""
 
     problem: Problem
-    policy: Policy
+    policy: Callable[[Tensor], Tensor]
+    """Features in tour order to logits."""
     config: SearchConfig
 
     @torch.inference_mode()

@@ -1,0 +1,85 @@
+"""The fused engine: a step is a handful of kernels, and a GPU replays many steps without waking the host.
+
+It draws the same random numbers as the plain engine and makes the same moves, up to the rounding of its precision.
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Generator, Tensor
+
+from dact.kernels.make_move import OPERATORS as FUSED_OPERATORS
+from dact.kernels.make_move import Costs, Search
+from dact.kernels.pick_move import Capacity, Feasible
+from dact.operators import OPERATORS
+from dact.policy import Policy
+from dact.problems import Batch, Problem, capacity
+from dact.search.engines.base import SearchConfig
+from dact.search.engines.fused_policy import PRECISIONS, FusedPolicy, why_not
+from dact.search.engines.replay import Replay
+from dact.search.state import SearchState
+
+
+@dataclass
+class FusedEngine:
+    """Look, pick, move: about eight kernels a step, none of which stores anything of size N x N."""
+
+    problem: Problem
+    policy: Policy
+    config: SearchConfig
+    precision: str = "float16"
+    """Of matrix products: `float16`, `bfloat16`, `tf32` or `float32`. Sums, norms, masses and costs are float32."""
+    graph_steps: int = 8
+    """Steps in one graph; what remains is made one by one."""
+    _replay: Replay | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.precision not in PRECISIONS:
+            raise ValueError(f"precision '{self.precision}' is not one of {', '.join(PRECISIONS)}")
+        if self.config.operator not in FUSED_OPERATORS:
+            raise ValueError(f"operator '{self.config.operator}' has no kernel")
+        reason = why_not(self.policy)
+        if reason is not None:
+            raise ValueError(f"the fused engine cannot use this policy: {reason}")
+        self._look = FusedPolicy(self.policy, self.precision)
+
+    @torch.inference_mode()
+    def advance(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
+        """The state after `steps` more steps."""
+        if self._replay is None or not self._replay.fits(batch, state):
+            self._replay = None  # its memory is free before the next takes some
+            self._replay = Replay(self._steps, batch, state, self.graph_steps)
+        return self._replay.run(batch, state, steps, generator)
+
+    def _steps(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
+        from dact.kernels.make_move.triton_impl import make_move_triton
+
+        search = Search(*(getattr(state, name).clone() for name in Search._fields))
+        costs = Costs(batch.coordinates_BN2, batch.scale_B, batch.distance_INN, batch.matrix_B)
+        for _ in range(steps):
+            move_B2 = self._pick(batch, search, generator)
+            make_move_triton(search, move_B2, costs, self.config.operator, self.config.patience)
+        return SearchState(**search._asdict())
+
+    def _pick(self, batch: Batch, search: Search, generator: Generator) -> Tensor:
+        """A move per row."""
+        features_BNF = self.problem.node_features(batch, search.tour_BN)
+        draw_2B = None
+        if not self.config.greedy:
+            # The numbers that PairDistribution.sample would draw.
+            draw_2B = torch.rand(2, batch.rows, dtype=torch.float64, generator=generator, device=batch.device)
+        return self._look.pick(
+            features_BNF,
+            tour_BN=search.tour_BN,
+            last_move_B2=search.last_move_B2,
+            draw_2B=draw_2B,
+            feasible=self._feasible(batch, search.tour_BN),
+        )
+
+    def _feasible(self, batch: Batch, tour_BN: Tensor) -> Feasible:
+        """Loads and routes where 2-opt under a capacity can be judged by them, else the problem's own mask."""
+        if batch.depots and self.config.operator == "two_opt":
+            around = capacity.loads(batch, tour_BN)
+            low = (around.route_BN, around.depot_BN, around.before_BN, around.rest_BN)
+            return Capacity(*low, around.until_BN, around.after_BN, batch.capacity_B)
+        return self.problem.allowed_moves(batch, tour_BN, OPERATORS[self.config.operator])

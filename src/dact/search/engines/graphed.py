@@ -1,0 +1,87 @@
+"""The graphed engine: the plain engine's steps, replayed on a GPU without waking the host, in a chosen precision."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import torch
+from torch import Generator, Tensor
+
+from dact.policy import Policy
+from dact.problems import Batch, Problem
+from dact.search.engines.base import SearchConfig
+from dact.search.engines.plain import PlainEngine
+from dact.search.engines.replay import Replay
+from dact.search.state import SearchState
+
+HALVES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
+PRECISIONS = ("float32", "tf32", *HALVES)
+
+
+class _Look:
+    """The policy in a precision, compiled if wanted; logits are float32 in any case."""
+
+    def __init__(self, policy: Policy, precision: str, compiled: bool) -> None:
+        self.policy = policy
+        self.dtype = HALVES.get(precision)
+        self.networks: tuple[Callable[..., Tensor], ...] | None = None
+        if compiled:
+            self.networks = tuple(torch.compile(net, dynamic=False) for net in (policy.encoder, policy.decoder))
+
+    def __call__(self, features_BNF: Tensor) -> Tensor:
+        """(B, N, N) logits."""
+        # A cache of cast weights would not outlive the capture of a graph.
+        kind = features_BNF.device.type
+        with torch.autocast(kind, dtype=self.dtype, enabled=self.dtype is not None, cache_enabled=False):
+            return self._logits(features_BNF).float()
+
+    def _logits(self, features_BNF: Tensor) -> Tensor:
+        if self.networks is None:
+            logits_BNN: Tensor = self.policy(features_BNF)
+            return logits_BNN
+        encoder, decoder = self.networks
+        return decoder(encoder(features_BNF, self.policy.places(features_BNF.shape[1], features_BNF.device)))
+
+
+@contextmanager
+def _matrix_products(precision: str) -> Iterator[None]:
+    """How float32 matrix products are rounded inside."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest" if precision == "float32" else "high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+@dataclass
+class GraphedEngine:
+    """Gives the plain engine's answers for the same seed, up to the rounding of its precision."""
+
+    problem: Problem
+    policy: Policy
+    config: SearchConfig
+    precision: str = "float32"
+    """`float32`, `tf32`, or the networks under autocast to `float16` or `bfloat16`."""
+    compile: bool = False
+    """Put the networks through torch.compile."""
+    graph_steps: int = 8
+    """Steps in one graph; what remains is made one by one."""
+    _replay: Replay | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.precision not in PRECISIONS:
+            raise ValueError(f"precision '{self.precision}' is not one of {', '.join(PRECISIONS)}")
+        if self.graph_steps < 1:
+            raise ValueError(f"graph_steps {self.graph_steps} is below 1")
+        look = _Look(self.policy, self.precision, self.compile)
+        self._plain = PlainEngine(self.problem, look, self.config)
+
+    @torch.inference_mode()
+    def advance(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
+        """The state after `steps` more steps."""
+        if self._replay is None or not self._replay.fits(batch, state):
+            self._replay = None  # its memory is free before the next takes some
+            self._replay = Replay(self._plain.advance, batch, state, self.graph_steps)
+        with _matrix_products(self.precision):
+            return self._replay.run(batch, state, steps, generator)

@@ -1,0 +1,105 @@
+"""Steps on buffers that stay where they are, so that a GPU can replay them as a CUDA graph.
+
+On a CPU the same calls run one by one, which is how their logic is tested without a GPU.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+import torch
+from torch import Generator, Tensor
+
+from dact.problems import Batch
+from dact.search.state import SearchState
+
+Part = TypeVar("Part", Batch, SearchState)
+Advance = Callable[[Batch, SearchState, int, Generator], SearchState]
+WARM_UPS = 2
+"""Steps before a capture: kernels are compiled, libraries make their workspaces, tables are filled."""
+
+
+@dataclass
+class Replay:
+    """Fixed copies of a batch and a state, and graphs that advance the state by one or by several steps."""
+
+    advance: Advance
+    batch: Batch
+    state: SearchState
+    steps: int
+    """Steps of the longer graph."""
+
+    def __post_init__(self) -> None:
+        self.source = self.batch
+        self.batch = _clone(self.batch)
+        self.state = _clone(self.state)
+        self.generator = Generator(device=self.batch.device)
+        self.graphs: dict[int, torch.cuda.CUDAGraph] = {}
+
+    def fits(self, batch: Batch, state: SearchState) -> bool:
+        """Can this batch and state be copied into the buffers?"""
+        return _layout(batch) == _layout(self.batch) and _layout(state) == _layout(self.state)
+
+    def run(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
+        """The state after `steps` more steps; the generator moves on as if it had been used itself."""
+        if batch is not self.source:
+            _copy(batch, self.batch)
+            self.source = batch
+        _copy(state, self.state)
+        self.generator.set_state(generator.get_state())
+        for _ in range(steps // self.steps):
+            self._replay(self.steps)
+        for _ in range(steps % self.steps):
+            self._replay(1)
+        generator.set_state(self.generator.get_state())
+        return _clone(self.state)
+
+    def _replay(self, steps: int) -> None:
+        if self.batch.device.type != "cuda":
+            self._advance(steps)
+            return
+        if steps not in self.graphs:
+            self.graphs[steps] = self._captured(steps)
+        self.graphs[steps].replay()
+
+    def _advance(self, steps: int) -> None:
+        _copy(self.advance(self.batch, self.state, steps, self.generator), self.state)
+
+    def _captured(self, steps: int) -> torch.cuda.CUDAGraph:
+        """Warming up must leave no trace, so the state and the random stream are put back."""
+        before, stream = _clone(self.state), self.generator.get_state()
+        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(WARM_UPS):
+                self._advance(1)
+        torch.cuda.current_stream().wait_stream(side)
+        _copy(before, self.state)
+        self.generator.set_state(stream)
+        graph = torch.cuda.CUDAGraph()
+        graph.register_generator_state(self.generator)
+        # Graphs leave nothing behind but the state, so the next may work in the memory of the first.
+        pool = next(iter(self.graphs.values())).pool() if self.graphs else None
+        with torch.cuda.graph(graph, pool=pool):
+            self._advance(steps)
+        return graph
+
+
+def _clone(source: Part) -> Part:
+    """The same object with tensors of its own."""
+    tensors: dict[str, Any] = {name: x.clone() for name, x in vars(source).items() if isinstance(x, Tensor)}
+    return replace(source, **tensors)
+
+
+def _copy(source: Batch | SearchState, target: Batch | SearchState) -> None:
+    """The tensors of one into those of the other."""
+    for field in fields(source):
+        value = getattr(source, field.name)
+        if isinstance(value, Tensor):
+            getattr(target, field.name).copy_(value)
+
+
+def _layout(source: Batch | SearchState) -> tuple[object, ...]:
+    """Shapes, dtypes and devices of the tensors, and the rest as it is."""
+    values = (getattr(source, field.name) for field in fields(source))
+    return tuple((x.shape, x.dtype, x.device) if isinstance(x, Tensor) else x for x in values)

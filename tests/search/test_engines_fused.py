@@ -1,0 +1,141 @@
+"""The fused engine against the plain one; where there is no GPU its kernels run under Triton's interpreter."""
+
+import os
+from importlib.util import find_spec
+
+import pytest
+import torch
+
+if not torch.cuda.is_available() and find_spec("triton"):
+    os.environ["TRITON_INTERPRET"] = "1"
+
+from dact.policy import DecoderConfig, EncoderConfig, Policy, PolicyConfig, single_aspect
+from dact.problems import PROBLEMS, Batch
+from dact.search import PlainEngine, SearchConfig, SearchState, start_state
+from dact.search.engines.fused import FusedEngine
+
+pytest.importorskip("triton")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def start(problem_name: str, batch: Batch) -> SearchState:
+    """Random tours."""
+    tour_BN = PROBLEMS[problem_name].random_start(batch, torch.Generator(DEVICE).manual_seed(1))
+    return start_state(tour_BN, batch.cost(tour_BN))
+
+
+def policy_for(problem_name: str) -> Policy:
+    """A random policy."""
+    torch.manual_seed(0)
+    return Policy(PolicyConfig(features=PROBLEMS[problem_name].features)).to(DEVICE)
+
+
+@pytest.fixture
+def batch(problem_name: str, generator: torch.Generator) -> Batch:
+    """Two small instances: kernels are slow here."""
+    return PROBLEMS[problem_name].sample(5, 2, generator).to(DEVICE)
+
+
+def agree(left: SearchState, right: SearchState, names: tuple[str, ...]) -> None:
+    """The same tours, and costs that differ by rounding alone."""
+    for name in names:
+        assert torch.equal(getattr(left, name), getattr(right, name)), name
+    torch.testing.assert_close(left.cost_B, right.cost_B)
+    torch.testing.assert_close(left.incumbent_cost_B, right.incumbent_cost_B)
+
+
+@pytest.mark.parametrize(
+    ("operator", "greedy"), [("two_opt", False), ("two_opt", True), ("insert", False), ("swap", False)]
+)
+def test_moves_are_those_of_the_plain_engine(problem_name: str, batch: Batch, operator: str, greedy: bool) -> None:
+    """In float32 the same seed gives the same tours, whatever the operator."""
+    problem, policy = PROBLEMS[problem_name], policy_for(problem_name)
+    # Exchanging two empty routes leaves the cost as it is, and rounding decides whether that is a better tour.
+    ties = batch.depots > 0
+    names = ("tour_BN", "last_move_B2") if ties else ("tour_BN", "last_move_B2", "incumbent_BN", "stall_B")
+    config = SearchConfig(operator=operator, patience=100 if ties else 2, greedy=greedy)
+    fused = FusedEngine(problem, policy, config, precision="float32", graph_steps=2)
+    plain = PlainEngine(problem, policy, config)
+    left = right = start(problem_name, batch)
+    ours, theirs = (torch.Generator(DEVICE).manual_seed(3) for _ in range(2))
+    for steps in (2, 1):
+        left, right = fused.advance(batch, left, steps, ours), plain.advance(batch, right, steps, theirs)
+        agree(left, right, names)
+    assert torch.equal(ours.get_state(), theirs.get_state())
+
+
+def test_own_distances(generator: torch.Generator) -> None:
+    """Costs by a matrix are costs by the matrix."""
+    problem, policy = PROBLEMS["tsp"], policy_for("tsp")
+    batch = problem.sample(8, 3, generator)
+    parts = {"distance_INN": torch.rand(1, 8, 8), "matrix_B": torch.zeros(3, dtype=torch.long)}
+    batch = Batch(**{**vars(batch), **parts}).to(DEVICE)
+    engine = FusedEngine(problem, policy, SearchConfig(), precision="float32")
+    state = engine.advance(batch, start("tsp", batch), 2, torch.Generator(DEVICE).manual_seed(0))
+    torch.testing.assert_close(state.cost_B, batch.cost(state.tour_BN))
+
+
+def test_half_precision(problem_name: str, batch: Batch) -> None:
+    """In half precision tours stay feasible and costs exact."""
+    problem = PROBLEMS[problem_name]
+    engine = FusedEngine(problem, policy_for(problem_name), SearchConfig())
+    state = engine.advance(batch, start(problem_name, batch), 3, torch.Generator(DEVICE).manual_seed(0))
+    torch.testing.assert_close(state.cost_B, batch.cost(state.tour_BN))
+    assert (state.incumbent_cost_B <= state.cost_B + 1e-6).all()
+
+
+@pytest.mark.parametrize(
+    "config",
+    [single_aspect(2), PolicyConfig(features=2, encoder_config=EncoderConfig(norm="layer"))],
+    ids=["single aspect", "layer norm"],
+)
+def test_other_encoders_go_through_pytorch(config: PolicyConfig, generator: torch.Generator) -> None:
+    """Without a kernel for the encoder the moves are still the plain engine's."""
+    torch.manual_seed(0)
+    problem, policy = PROBLEMS["tsp"], Policy(config).to(DEVICE)
+    batch = problem.sample(8, 2, generator).to(DEVICE)
+    begin, search = start("tsp", batch), SearchConfig()
+    left, right = (
+        engine.advance(batch, begin, 2, torch.Generator(DEVICE).manual_seed(0))
+        for engine in (
+            FusedEngine(problem, policy, search, precision="float32"),
+            PlainEngine(problem, policy, search),
+        )
+    )
+    agree(left, right, ("tour_BN", "last_move_B2"))
+
+
+def test_long_tours(generator: torch.Generator) -> None:
+    """Tours too long for the layer kernel are searched too."""
+    problem, policy = PROBLEMS["tsp"], policy_for("tsp")
+    batch = problem.sample(130, 1, generator).to(DEVICE)
+    engine = FusedEngine(problem, policy, SearchConfig(), precision="float32")
+    begin = start("tsp", batch)
+    left = engine.advance(batch, begin, 1, torch.Generator(DEVICE).manual_seed(0))
+    plain = PlainEngine(problem, policy, SearchConfig())
+    agree(left, plain.advance(batch, begin, 1, torch.Generator(DEVICE).manual_seed(0)), ("tour_BN",))
+
+
+def test_what_it_cannot_do_is_said() -> None:
+    """Other decoders and other precisions are refused with a reason."""
+    problem = PROBLEMS["tsp"]
+    odd = Policy(PolicyConfig(features=2, decoder_config=DecoderConfig(hidden=24)))
+    with pytest.raises(ValueError, match="no kernel for 8 heads over 64 numbers with 24 hidden units"):
+        FusedEngine(problem, odd, SearchConfig())
+    with pytest.raises(ValueError, match="precision 'int4'"):
+        FusedEngine(problem, policy_for("tsp"), SearchConfig(), precision="int4")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_replays_do_not_wait_for_the_host(problem_name: str, batch: Batch) -> None:
+    """A hundred steps run without a synchronisation."""
+    problem = PROBLEMS[problem_name]
+    engine, begin = FusedEngine(problem, policy_for(problem_name), SearchConfig()), start(problem_name, batch)
+    engine.advance(batch, begin, 9, torch.Generator(DEVICE).manual_seed(0))
+    generator = torch.Generator(DEVICE).manual_seed(0)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        engine.advance(batch, begin, 100, generator)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
