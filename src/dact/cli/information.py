@@ -13,7 +13,7 @@ from dact.cli.screen import note, show_table
 from dact.policy import Card, read_card, shipped
 
 PACKAGES = ("torch", "numpy", "triton")
-COLUMNS = ("weights", "problem", "size", "measured gaps", "date", "note")
+COLUMNS = ("weights", "trained on", "gap", "GPU minutes", "date")
 
 
 def show_info(*, as_json: bool) -> None:
@@ -26,7 +26,9 @@ def show_info(*, as_json: bool) -> None:
     show_table(("what", "value"), [(name, _text(value)) for name, value in facts.items()], texts=2)
     note("")
     if cards:
-        show_table(COLUMNS, [_row(card) for card in cards], texts=len(COLUMNS))
+        show_table(COLUMNS, [_row(card) for card in cards], texts=2)
+        for card in cards:
+            note(f"{card.name}: {card.note}; gap at {', '.join(card.gaps) or 'no setting yet'}")
     else:
         note("no trained weights are installed: the policy is untrained (random weights)")
 
@@ -57,5 +59,5 @@ def _text(value: object) -> str:
 
 
 def _row(card: Card) -> tuple[str, ...]:
-    gaps = ", ".join(f"{name} {gap:.2f} %" for name, gap in card.gaps.items()) or "not measured"
-    return card.name, card.problem, str(card.size), gaps, card.created or "-", card.note or "-"
+    gap = ", ".join(f"{gap:.2f} %" for gap in card.gaps.values()) or "not measured"
+    return card.name, f"{card.problem}, {card.size} nodes", gap, f"{card.gpu_minutes:g}", card.created or "-"

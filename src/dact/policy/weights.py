@@ -55,6 +55,7 @@ def save_weights(path: Path, weights: Weights) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".part")
     save_file(plain, partial, metadata={"dact": json.dumps(about)})
+    partial.chmod(0o644)
     os.replace(partial, path)
 
 
