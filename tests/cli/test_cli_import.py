@@ -136,3 +136,11 @@ def _same_logits(weights: Weights, recorded: Any) -> bool:
     rows = torch.arange(len(tour_BN))[:, None, None]
     by_node = logits_BNN[rows, position_BN[:, :, None], position_BN[:, None, :]]
     return torch.allclose(by_node, torch.from_numpy(recorded["logits_before_mask"]), atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "size"), [("cvrp50-epoch-190.pt", 50), ("CVRP_20.pt", 20), ("model.pt", 100)])
+def test_import_needs_nothing_but_the_file(dact, tmp_path: Path, plain: dict[str, Any], name: str, size: int):
+    """The size is told by the name, and the weights lie beside the checkpoint."""
+    torch.save(plain, tmp_path / name)
+    assert dact("import", tmp_path / name).code == 0
+    assert load_weights((tmp_path / name).with_suffix(".safetensors")).card.size == size

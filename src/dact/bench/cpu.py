@@ -5,21 +5,26 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
 from datetime import date
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from dact.instances import generate_set
 from dact.instances.errors import InputError
+from dact.kernels.rows import one_thread_per_operation
 from dact.policy import find_weights
 from dact.policy.weights import UNTRAINED
 from dact.problems import PROBLEMS
 from dact.search import PlainEngine, SearchConfig, start_state
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,12 +77,12 @@ def measure_cpu(cases: tuple[Case, ...] = CASES, most_threads: int | None = None
         torch.set_num_threads(before)
 
 
-def append_rows(path: Path, timings: list[Timing]) -> None:
-    """Add rows to a CSV file, which is made where there is none."""
+def append_rows(path: Path, timings: "Sequence[DataclassInstance]") -> None:
+    """Add records of one kind to a CSV file, which is made where there is none."""
     fresh = not path.exists()
     try:
         with path.open("a", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, fieldnames=list(Timing.__dataclass_fields__))
+            writer = csv.DictWriter(stream, fieldnames=[each.name for each in fields(timings[0])])
             if fresh:
                 writer.writeheader()
             writer.writerows(asdict(timing) for timing in timings)
@@ -94,7 +99,7 @@ def cpu_name() -> str:
 
 
 @cache
-def _commit() -> str:
+def commit() -> str:
     """Which source was measured; empty outside a checkout."""
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
     try:
@@ -115,7 +120,8 @@ def _stepper(case: Case) -> Callable[[], None]:
 
     def step() -> None:
         nonlocal state
-        state = engine.advance(batch, state, 1, generator)
+        with one_thread_per_operation():
+            state = engine.advance(batch, state, 1, generator)
 
     return step
 
@@ -132,7 +138,7 @@ def _timing(case: Case, threads: int, step: Callable[[], None]) -> Timing:
     return Timing(
         date=date.today().isoformat(),
         cpu=cpu_name(),
-        commit=_commit(),
+        commit=commit(),
         torch=torch.__version__,
         problem=case.problem,
         size=case.size,

@@ -1,5 +1,6 @@
 """`dact import`: checkpoints of the authors' code."""
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -25,6 +26,12 @@ def convert(file: Path, out: Path, *, size: int, problem: str | None = None) -> 
         weights = _weights(_load(file), out.stem, size, problem)
     save_weights(out, weights)
     return weights.card
+
+
+def size_in_name(file: Path) -> int:
+    """The 50 of `cvrp50-epoch-190.pt`; 100 where the name has no such number."""
+    found = re.search(r"(?:tsp|cvrp)[-_]?(\d+)", file.name, re.IGNORECASE)
+    return int(found[1]) if found else 100
 
 
 def _load(file: Path) -> object:

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from dact.kernels.rows import map_rows
 from dact.policy.critic import Critic, CriticConfig
 from dact.policy.decoder import Decoder, DecoderConfig
 from dact.policy.encoders import ENCODERS, EncoderConfig
@@ -71,8 +72,8 @@ class Policy(nn.Module):
         """(B, N, N) logits, before any mask."""
         if torch.is_grad_enabled() or features_BNF.device.type != "cpu":
             return self.decode(self.encode(features_BNF))
-        rows = max(1, CPU_POSITIONS // features_BNF.shape[1])
-        return torch.cat([self.decode(self.encode(part)) for part in torch.split(features_BNF, rows)])
+        most = CPU_POSITIONS // features_BNF.shape[1]
+        return map_rows(lambda part: self.decode(self.encode(part)), features_BNF, most)
 
     def encode(self, features_BNF: Tensor) -> Tensor:
         """(S, B, N, D) aspects."""

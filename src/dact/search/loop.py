@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from torch import Generator
 
+from dact.kernels.rows import one_thread_per_operation
 from dact.problems import Batch
 from dact.search.engines import Engine
 from dact.search.state import SearchState
@@ -54,7 +55,8 @@ def run(
     try:
         while not stop.reached(done, max(cost)):
             steps = chunk if stop.steps is None else min(chunk, stop.steps - done)
-            state = engine.advance(batch, state, steps, generator)
+            with one_thread_per_operation():
+                state = engine.advance(batch, state, steps, generator)
             done += steps
             cost = best_costs(state, augment)
             for trace, value in zip(traces, cost, strict=True):
