@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dact.cli.interrupts import Interrupts
 from dact.cli.screen import Bar
 from dact.instances import read, read_solution
+from dact.interrupts import Interrupts
 
 
 def _interrupt_at(monkeypatch: pytest.MonkeyPatch, call: int) -> None:

@@ -18,6 +18,8 @@ app = typer.Typer(
 )
 bench = typer.Typer(help="Measure speed.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
+draw = typer.Typer(help="Draw curves.", no_args_is_help=True)
+app.add_typer(draw, name="plot")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -151,17 +153,87 @@ def info(as_json: options.Json = False) -> None:
 @app.command("import")
 def import_checkpoint(
     file: Annotated[Path, typer.Argument(metavar="FILE.pt", help="A checkpoint of the authors' code.")],
-    size: Annotated[int, typer.Option(help="Nodes (customers) of the instances it was trained on.")],
-    out: options.OutFile,
+    size: Annotated[
+        int | None, typer.Option(help="Nodes (customers) it was trained on; default: told by the name, else 100.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Default: FILE.safetensors.")] = None,
     problem: Annotated[str | None, typer.Option(help="tsp or cvrp; default: told by the parameters.")] = None,
 ) -> None:
     """Convert a checkpoint of the authors into weights for `--weights`."""
-    from dact.cli.checkpoints import convert
+    from dact.cli.checkpoints import convert, size_in_name
     from dact.cli.targets import check_file
 
+    out = out or file.with_suffix(".safetensors")
     check_file("--out", out, (".safetensors",))
-    card = convert(file, out, size=size, problem=problem)
+    card = convert(file, out, size=size_in_name(file) if size is None else size, problem=problem)
     print(f"{out}: weights for {card.problem.upper()} of size {card.size}, {card.note}", file=sys.stderr)
+
+
+@app.command()
+def train(
+    config: Annotated[Path | None, typer.Argument(metavar="CONFIG.toml", help="See configs/.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Limit of this call; --resume goes on later.")] = None,
+    resume: Annotated[Path | None, typer.Option(metavar="DIR", help="Go on with the run in this folder.")] = None,
+    init: Annotated[str | None, typer.Option(metavar="WEIGHTS", help="Start from weights: a name or a file.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the run; default: runs/NAME.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, as size=50.")
+    ] = None,
+    sweep: Annotated[
+        str | None, typer.Option(metavar="KEY=A,B,..", help="A run for each value, and a table of the costs.")
+    ] = None,
+    tensorboard: Annotated[bool, typer.Option(help="Write TensorBoard's files too.")] = True,
+    as_json: options.Json = False,
+) -> None:
+    """Train a policy with n-step PPO, or go on with a run.
+
+    The folder gets metrics.csv (see `dact plot training`), best.safetensors (for --weights) and checkpoint.pt.
+
+    Ctrl-C and SIGTERM write a checkpoint, say how to go on, and exit with code 130.
+    """
+    from dact.cli.training import TrainRequest, train_one, train_sweep
+
+    request = TrainRequest(
+        config=config,
+        minutes=minutes,
+        resume=resume,
+        init=init,
+        out=out,
+        settings=tuple(settings or ()),
+        tensorboard=tensorboard,
+    )
+    if sweep is None:
+        raise typer.Exit(train_one(request, as_json=as_json))
+    raise typer.Exit(train_sweep(request, sweep, as_json=as_json))
+
+
+@bench.command("train")
+def bench_train(
+    config: Annotated[Path | None, typer.Option(help="Time this config's shape instead of the paper's four.")] = None,
+    quick: Annotated[bool, typer.Option(help="A tiny shape, for machines without a GPU.")] = False,
+    out: Annotated[Path | None, typer.Option(help="A CSV file to append the rows to.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Time one batch of training (rollout and updates over a horizon) and compare with the authors' code."""
+    from dact.cli.bench_training import bench_training
+
+    bench_training(config, out, quick=quick, as_json=as_json)
+
+
+@draw.command("training")
+def plot_run(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run of `dact train`.")],
+    out: Annotated[Path | None, typer.Option(help="The picture; default: training.png in the folder.")] = None,
+) -> None:
+    """Draw the curves of a training run: costs, reward, steadiness, schedule."""
+    from dact.cli.targets import check_file
+    from dact.plotting import FORMATS, save_training_plot
+
+    target = folder / "training.png" if out is None else out
+    if out is not None:
+        check_file("--out", out, FORMATS)
+    save_training_plot(folder, target)
+    print(target, file=sys.stderr)
 
 
 @bench.command("cpu")

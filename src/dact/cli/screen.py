@@ -24,7 +24,8 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], texts: int
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     needed = CONSOLE.measure(table, options=CONSOLE.options.update(width=10_000)).maximum
-    CONSOLE.print(table, crop=False, width=max(needed, 1))
+    # A console of its own: `print` would cut the table to the width that CONSOLE takes a file or a pipe to have.
+    Console(file=CONSOLE.file, highlight=False, width=max(needed, CONSOLE.width)).print(table, crop=False)
 
 
 class Bar:

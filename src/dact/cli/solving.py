@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dact.cli.interrupts import Interrupts
 from dact.cli.screen import Bar, note, show_table
 from dact.cli.targets import plot_targets, solution_targets
 from dact.instances import InputError, Instance, Routes, read, read_set, read_solution, write_solution
 from dact.instances.errors import naming
 from dact.instances.reading import SET_PARSERS
+from dact.interrupts import Interrupts
 from dact.plotting import cost_text, save_plot, whole_costs
 from dact.policy import find_weights
 from dact.policy.weights import UNTRAINED

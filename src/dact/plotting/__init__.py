@@ -1,8 +1,20 @@
-"""Pictures of solutions: one figure per function, each takes an optional `ax`."""
+"""Pictures of solutions and of training: one figure per function, each takes an optional `ax`."""
 
 from dact.plotting.files import FORMATS, save_plot
 from dact.plotting.routes import plot
 from dact.plotting.solution import Solution, cost_text, whole_costs
 from dact.plotting.trace import plot_trace
+from dact.plotting.training import TrainingLog, read_training, save_training_plot
 
-__all__ = ["FORMATS", "Solution", "cost_text", "plot", "plot_trace", "save_plot", "whole_costs"]
+__all__ = [
+    "FORMATS",
+    "Solution",
+    "TrainingLog",
+    "cost_text",
+    "plot",
+    "plot_trace",
+    "read_training",
+    "save_plot",
+    "save_training_plot",
+    "whole_costs",
+]

@@ -2,6 +2,7 @@
 
 from dact.training.command import Outcome, make_trainer, train_command
 from dact.training.config import TrainConfig, load_config
+from dact.training.networks import RuntimeConfig
 from dact.training.ppo import PpoConfig, evaluate_segment, update
 from dact.training.recorder import Report, Watch
 from dact.training.returns import n_step_returns
@@ -14,6 +15,7 @@ __all__ = [
     "Outcome",
     "PpoConfig",
     "Report",
+    "RuntimeConfig",
     "Segment",
     "Task",
     "TrainConfig",

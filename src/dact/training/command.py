@@ -2,18 +2,19 @@
 
 import logging
 import math
+import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dact.interrupts import Interrupts
 from dact.operators import OPERATORS
 from dact.policy import Policy, PolicyConfig, Weights, find_weights, make_critic
 from dact.problems import PROBLEMS
 from dact.training.checkpoint import Checkpoint, Progress, load_checkpoint
 from dact.training.config import TrainConfig, changed, from_dict, load_config, to_toml
 from dact.training.instances import InstanceSource
-from dact.training.interrupts import stop_on_signals
 from dact.training.learner import Learner
 from dact.training.networks import Networks, fresh_networks, make_networks
 from dact.training.recorder import Recorder, Watch
@@ -65,15 +66,15 @@ def train_command(
     (folder / "config.toml").write_text(to_toml(settled))
     trainer = make_trainer(settled, folder, recorder, checkpoint=checkpoint, init=init)
     trainer.progress.total_seconds += time.perf_counter() - started
-    with stop_on_signals() as signals:
-        finished = trainer.run(Limits(deadline=limit, segments=segments, stop=lambda: signals.requested))
+    with Interrupts(signal.SIGINT, signal.SIGTERM) as interrupts:
+        finished = trainer.run(Limits(deadline=limit, segments=segments, stop=lambda: interrupts.asked))
     best = folder / BEST
     return Outcome(
         folder=folder,
         weights=best if best.exists() else None,
         progress=trainer.progress,
         finished=finished,
-        interrupted=signals.requested,
+        interrupted=interrupts.asked,
     )
 
 

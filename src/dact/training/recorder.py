@@ -37,7 +37,11 @@ class Report:
     validation_cost: float | None = None
     validation_gap: float | None = None
     best_cost: float | None = None
+    best_gap: float | None = None
     event: str = ""
+    """`start`, `best`, `end` or what went wrong."""
+    collapsed: bool = False
+    """Training went back to the best weights."""
 
 
 Watch = Callable[[Report], None]
@@ -49,7 +53,10 @@ class Recorder:
     def __init__(self, folder: Path, watch: Watch | None = None, tensorboard: bool = True) -> None:
         self.path = folder / "metrics.csv"
         self.watch = watch
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"{folder}: the folder cannot be made ({error.strerror})") from error
         self._board = _board(folder) if tensorboard else None
 
     def rewind(self, segments: int) -> None:
@@ -79,10 +86,11 @@ class Recorder:
                 value = _number(report, name)
                 if isinstance(value, int | float):
                     self._board.add_scalar(name, value, report.segments)
-        if report.event:
-            log.info("%s (segment %d)", report.event, report.segments)
         if self.watch is not None:
             self.watch(report)
+        elif report.event:
+            level = logging.WARNING if report.collapsed else logging.INFO
+            log.log(level, "%s (segment %d)", report.event, report.segments)
 
     def close(self) -> None:
         """Flush TensorBoard."""

@@ -1,6 +1,5 @@
 """The run: horizons of segments by the schedule, validation, going back after a collapse, stopping and resuming."""
 
-import logging
 import math
 import time
 from collections.abc import Callable
@@ -16,9 +15,9 @@ from dact.training.learner import Learner
 from dact.training.recorder import Recorder, Report
 from dact.training.validation import Score, Validation
 
-log = logging.getLogger(__name__)
 CHECKPOINT = "checkpoint.pt"
 BEST = "best.safetensors"
+COLLAPSE = "collapse"
 CHECKED = ("actor_loss", "value_loss", "actor_norm", "critic_norm")
 
 
@@ -185,9 +184,7 @@ class Trainer:
         write(self.learner.learnt(), self.best)
         self.progress.rate_scale *= self.config.validation.collapse_rate
         self.progress.rollbacks += 1
-        event = f"collapse: {reason}; back to the best weights, learning rates times {self.progress.rate_scale:g}"
-        log.warning("%s (segment %d)", event, self.progress.segments)
-        return event
+        return f"{COLLAPSE}: {reason}; back to the best weights, learning rates times {self.progress.rate_scale:g}"
 
     def _record(self, metrics: dict[str, float], score: Score | None, event: str) -> None:
         self.recorder.write(
@@ -201,7 +198,9 @@ class Trainer:
                 validation_cost=None if score is None else score.cost,
                 validation_gap=None if score is None else score.gap,
                 best_cost=self.progress.best_cost if math.isfinite(self.progress.best_cost) else None,
+                best_gap=self.progress.best_gap,
                 event=event,
+                collapsed=event.startswith(COLLAPSE),
             )
         )
 

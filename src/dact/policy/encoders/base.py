@@ -94,6 +94,6 @@ class FeedForward(nn.Module):
 
     def forward(self, x_SBND: Tensor) -> Tensor:
         """LN(x + FFN(x))."""
-        hidden_SBNC = project(x_SBND, self.into_SDC, self.into_bias_S1C).relu()
+        hidden_SBNC = project(x_SBND, self.into_SDC, self.into_bias_S1C).relu_()
         normed: Tensor = self.norm(x_SBND, project(hidden_SBNC, self.out_SCD, self.out_bias_S1D))
         return normed
