@@ -24,7 +24,8 @@ class RuntimeConfig:
     precision: str = "auto"
     """`float32`; `tf32`: matrix products in TF32; `bf16`: the encoder in bfloat16 and the rest in TF32."""
     compile: str = "auto"
-    """Which networks go through torch.compile: `none` (or false), the `encoder`, or `all` (or true)."""
+    """Which networks go through torch.compile: `none` (or false), the `encoder`, or `all` (or true).
+    Beside the kernels it has not paid yet, so `auto` means none."""
     graph: str = "auto"
     """`true`: whole segments are captured as CUDA graphs; `false`: plain calls."""
 
@@ -57,7 +58,7 @@ class RuntimeConfig:
         return RuntimeConfig(
             device=device,
             precision=self.precision if self.precision != "auto" else ("tf32" if gpu else "float32"),
-            compile=self.compile if self.compile != "auto" else ("all" if gpu else "none"),
+            compile=self.compile if self.compile != "auto" else "none",
             graph=self.graph if self.graph != "auto" else ("true" if gpu else "false"),
         )
 
