@@ -63,6 +63,14 @@ def test_second_interrupt_is_immediate():
             interrupts.obey()
 
 
+def test_patience_bears_many_interrupts():
+    """Where one Ctrl-C may come twice, none is immediate."""
+    with Interrupts(signal.SIGINT, signal.SIGTERM, patient=True) as interrupts:
+        for number in (signal.SIGINT, signal.SIGINT, signal.SIGTERM):
+            signal.raise_signal(number)
+        assert interrupts.asked
+
+
 def test_interrupted_process(depot: Path, tmp_path: Path):
     """A real process that gets SIGINT prints one JSON line and exits with code 130, without a traceback."""
     command = [sys.executable, "-m", "dact", "solve", depot, "--steps", "100000000", "--json", "--weights", "untrained"]

@@ -2,8 +2,9 @@
 
 from dact.problems.base import Batch, Problem
 from dact.problems.cvrp import Cvrp
+from dact.problems.distributions import UNIFORM, InstanceConfig
 from dact.problems.tsp import Tsp
 
 PROBLEMS: dict[str, Problem] = {problem.name: problem for problem in (Tsp(), Cvrp())}
 
-__all__ = ["PROBLEMS", "Batch", "Cvrp", "Problem", "Tsp"]
+__all__ = ["PROBLEMS", "UNIFORM", "Batch", "Cvrp", "InstanceConfig", "Problem", "Tsp"]

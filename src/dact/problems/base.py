@@ -13,6 +13,7 @@ from torch import Generator, Tensor
 from dact import symmetries
 from dact.instances import Instance, InstanceSet
 from dact.operators import Operator
+from dact.problems.distributions import UNIFORM, InstanceConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +125,7 @@ class Problem(Protocol):
         """Positions in a tour of this instance; instances that agree on it can share a batch."""
         ...
 
-    def sample(self, size: int, count: int, generator: Generator) -> Batch:
+    def sample(self, size: int, count: int, generator: Generator, config: InstanceConfig = UNIFORM) -> Batch:
         """Random instances for training, drawn on the generator's device."""
         ...
 

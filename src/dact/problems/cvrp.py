@@ -10,13 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
 from dact import tours
 from dact.instances import Instance, InstanceSet, capacity_for
 from dact.operators import Operator
-from dact.problems import capacity, construct, layout
+from dact.problems import capacity, construct, distributions, layout
 from dact.problems.base import Batch
+from dact.problems.distributions import UNIFORM, InstanceConfig
 
 
 def depots_for(demand_MN: NDArray[np.int64], capacity_M: NDArray[np.int64], routes_needed: int = 0) -> int:
@@ -49,6 +50,25 @@ def _batch(
     )
 
 
+def _draw_kool(config: InstanceConfig, size: int, count: int, generator: Generator) -> tuple[Tensor, Tensor, Tensor]:
+    device = generator.device
+    points_BN2 = torch.rand(count, size + 1, 2, generator=generator, device=device)
+    demand_BN = torch.randint(1, 10, (count, size + 1), generator=generator, device=device)
+    demand_BN[:, 0] = 0
+    return points_BN2, demand_BN, torch.full((count,), capacity_for(size), device=device)
+
+
+def _draw_other(config: InstanceConfig, size: int, count: int, generator: Generator) -> tuple[Tensor, Tensor, Tensor]:
+    customer_BN2 = distributions.draw_points(config, count, size, generator)
+    points_BN2 = torch.cat((distributions.draw_depot(config, count, generator), customer_BN2), dim=1)
+    demand_BN = distributions.draw_demand(config, customer_BN2, generator)
+    if config.capacity == "routes":
+        room_B = distributions.draw_capacity(config, demand_BN, generator)
+    else:
+        room_B = torch.full((count,), capacity_for(size), device=generator.device)
+    return points_BN2, nn.functional.pad(demand_BN, (1, 0)), room_B
+
+
 @dataclass(frozen=True)
 class Cvrp:
     """Serve every customer once with vehicles of equal capacity that start and end at the depot."""
@@ -76,15 +96,12 @@ class Cvrp:
         """Customers and depots."""
         return instance.size - 1 + self._depots(instance, routes_needed)
 
-    def sample(self, size: int, count: int, generator: Generator) -> Batch:
-        """Kool's distribution: nodes uniform in the unit square, demands uniform in 1..9."""
-        device = generator.device
-        points_BN2 = torch.rand(count, size + 1, 2, generator=generator, device=device)
-        demand_BN = torch.randint(1, 10, (count, size + 1), generator=generator, device=device)
-        demand_BN[:, 0] = 0
-        room_B = torch.full((count,), capacity_for(size), device=device)
-        depots = min(10 if size <= 20 else 20, size + 1)
-        return _batch(points_BN2, torch.ones(count, device=device), demand_BN, room_B, depots, None)
+    def sample(self, size: int, count: int, generator: Generator, config: InstanceConfig = UNIFORM) -> Batch:
+        """By default Kool's distribution: nodes uniform in the unit square, demands uniform in 1..9."""
+        draw = _draw_kool if config == UNIFORM else _draw_other
+        points_BN2, demand_BN, room_B = draw(config, size, count, generator)
+        scale_B = torch.ones(count, device=generator.device)
+        return _batch(points_BN2, scale_B, demand_BN, room_B, config.depots(size), None)
 
     def random_start(self, batch: Batch, generator: Generator) -> Tensor:
         """Customers in random order; a vehicle goes home when no unserved customer fits."""

@@ -11,6 +11,7 @@ from dact.instances import Instance, InstanceSet
 from dact.operators import Operator
 from dact.problems import layout
 from dact.problems.base import Batch
+from dact.problems.distributions import UNIFORM, InstanceConfig, draw_points
 
 
 def _batch(points_BN2: Tensor, scale_B: Tensor, distance_INN: Tensor | None) -> Batch:
@@ -46,9 +47,11 @@ class Tsp:
         """One position per node."""
         return instance.size
 
-    def sample(self, size: int, count: int, generator: Generator) -> Batch:
-        """Nodes uniform in the unit square."""
-        points_BN2 = torch.rand(count, size, 2, generator=generator, device=generator.device)
+    def sample(self, size: int, count: int, generator: Generator, config: InstanceConfig = UNIFORM) -> Batch:
+        """Nodes in the unit square."""
+        if config.vehicles:
+            raise ValueError("instances.depot, demand and capacity do not go with tsp: it has no vehicles")
+        points_BN2 = draw_points(config, count, size, generator)
         return _batch(points_BN2, torch.ones(count, device=generator.device), None)
 
     def random_start(self, batch: Batch, generator: Generator) -> Tensor:

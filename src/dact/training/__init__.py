@@ -7,6 +7,7 @@ from dact.training.ppo import PpoConfig, evaluate_segment, update
 from dact.training.recorder import Report, Watch
 from dact.training.returns import n_step_returns
 from dact.training.rollout import Segment, Task, rollout
+from dact.training.team import first_process, launched
 from dact.training.timing import BatchTiming, time_batch
 from dact.training.trainer import Trainer
 
@@ -22,6 +23,8 @@ __all__ = [
     "Trainer",
     "Watch",
     "evaluate_segment",
+    "first_process",
+    "launched",
     "load_config",
     "make_trainer",
     "n_step_returns",

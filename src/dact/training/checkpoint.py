@@ -27,6 +27,8 @@ class Progress:
     rate_scale: float = 1.0
     """Lowered by collapses."""
     rollbacks: int = 0
+    processes: int = 1
+    """Of the call that wrote this."""
     best_cost: float = float("inf")
     best_gap: float | None = None
     validated_at: float = 0.0

@@ -17,8 +17,9 @@ from dact.training.config import TrainConfig, changed, from_dict, load_config, t
 from dact.training.instances import InstanceSource
 from dact.training.learner import Learner
 from dact.training.networks import Networks, fresh_networks, make_networks
-from dact.training.recorder import Recorder, Watch
+from dact.training.recorder import Recorder, Silence, Watch
 from dact.training.rollout import Task
+from dact.training.team import ALONE, Team, join_team, leave_team
 from dact.training.trainer import BEST, CHECKPOINT, Limits, Trainer
 from dact.training.validation import Validation
 
@@ -62,12 +63,16 @@ def train_command(
     folder = resume or out or Path("runs") / settled.name
     if resume is None and (folder / CHECKPOINT).exists():
         raise ValueError(f"{folder} holds a run already: go on with --resume {folder}, or choose another --out")
-    recorder = Recorder(folder, watch, tensorboard)
-    (folder / "config.toml").write_text(to_toml(settled))
-    trainer = make_trainer(settled, folder, recorder, checkpoint=checkpoint, init=init)
-    trainer.progress.total_seconds += time.perf_counter() - started
-    with Interrupts(signal.SIGINT, signal.SIGTERM) as interrupts:
-        finished = trainer.run(Limits(deadline=limit, segments=segments, stop=lambda: interrupts.asked))
+    team = join_team(settled.runtime.resolved().device)
+    try:
+        recorder = _recorder(settled, folder, watch, tensorboard) if team.leads else Silence()
+        trainer = make_trainer(settled, folder, recorder, checkpoint=checkpoint, init=init, team=team)
+        trainer.progress.total_seconds += time.perf_counter() - started
+        # Under torchrun one Ctrl-C comes twice, from the terminal and from torchrun, which ends the stubborn itself.
+        with Interrupts(signal.SIGINT, signal.SIGTERM, patient=team.connected) as interrupts:
+            finished = trainer.run(Limits(deadline=limit, segments=segments, stop=lambda: interrupts.asked))
+    finally:
+        leave_team(team)
     best = folder / BEST
     return Outcome(
         folder=folder,
@@ -81,24 +86,33 @@ def train_command(
 def make_trainer(
     config: TrainConfig,
     folder: Path,
-    recorder: Recorder,
+    recorder: Silence,
     *,
     checkpoint: Checkpoint | None = None,
     init: str | None = None,
+    team: Team = ALONE,
 ) -> Trainer:
     """Build everything a run needs, on its device, captured and ready."""
     runtime = config.runtime.resolved()
     task = Task(problem=PROBLEMS[config.problem], operator=OPERATORS[config.operator])
-    source = InstanceSource(problem=task.problem, size=config.size, rows=config.schedule.rows)
+    rows = team.rows(config.schedule.rows)
+    source = InstanceSource(problem=task.problem, size=config.size, rows=rows, config=config.instances)
     networks = _networks(config, checkpoint, init, source.length())
     graph = runtime.graph == "true"
     greedy = config.curriculum.tours == "greedy"
-    learner = Learner(networks, task, source, config.ppo, seed=config.seed, graph=graph, greedy=greedy)
-    validation = Validation(networks, task, config.size, config.validation, graph=graph)
+    learner = Learner(networks, task, source, config.ppo, seed=config.seed, graph=graph, greedy=greedy, team=team)
+    validation = Validation(networks, task, source, config.validation, graph=graph) if team.leads else None
     trainer = Trainer(config, learner, validation, recorder, folder)
     if checkpoint is not None:
         trainer.resume(checkpoint)
+    team.share(learner.learnt().values())
     return trainer
+
+
+def _recorder(config: TrainConfig, folder: Path, watch: Watch | None, tensorboard: bool) -> Recorder:
+    recorder = Recorder(folder, watch, tensorboard)
+    (folder / "config.toml").write_text(to_toml(config))
+    return recorder
 
 
 def _settled(config: Path | None, checkpoint: Checkpoint | None, settings: Sequence[str]) -> TrainConfig:

@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 
 from dact.operators import OPERATORS
 from dact.policy import EncoderConfig, PolicyConfig, PositionConfig
-from dact.problems import PROBLEMS
+from dact.problems import PROBLEMS, InstanceConfig
 from dact.training.curriculum import CurriculumConfig, ScheduleConfig
 from dact.training.networks import RuntimeConfig
 from dact.training.ppo import PpoConfig
@@ -48,6 +48,7 @@ class TrainConfig:
     """Nodes (TSP) or customers (CVRP)."""
     seed: int = 1
     operator: str = "two_opt"
+    instances: InstanceConfig = field(default_factory=InstanceConfig)
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
     ppo: PpoConfig = field(default_factory=PpoConfig)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Generator
 
-from dact.problems import Batch, Problem
+from dact.problems import UNIFORM, Batch, InstanceConfig, Problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,11 +15,12 @@ class InstanceSource:
     problem: Problem
     size: int
     rows: int
+    config: InstanceConfig = UNIFORM
 
-    def sample(self, generator: Generator) -> Batch:
+    def sample(self, generator: Generator, rows: int | None = None) -> Batch:
         """A new batch on the generator's device."""
-        return self.problem.sample(self.size, self.rows, generator)
+        return self.problem.sample(self.size, rows or self.rows, generator, self.config)
 
     def length(self) -> int:
         """Positions in a tour, dummy depots included."""
-        return self.problem.sample(self.size, 1, torch.Generator()).length
+        return self.sample(torch.Generator(), rows=1).length

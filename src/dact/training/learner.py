@@ -14,9 +14,10 @@ from dact.training.buffers import Buffers, make_buffers, snapshot, write
 from dact.training.graph import captured
 from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
-from dact.training.optimiser import Average, Optimiser
+from dact.training.optimiser import Optimiser
 from dact.training.ppo import METRICS, PpoConfig, update
 from dact.training.rollout import Task, rollout, walk
+from dact.training.team import ALONE, Team
 
 # Streams of random numbers. Each graph has its own, so that no generator is registered with two.
 STREAMS = ("instances", "rollout", "warm_up")
@@ -35,20 +36,22 @@ class Learner:
         seed: int,
         graph: bool,
         greedy: bool = False,
-        average: Average | None = None,
+        team: Team = ALONE,
     ) -> None:
         self.networks, self.task, self.source, self.config = networks, task, source, config
-        self.greedy = greedy
-        self.optimiser = Optimiser(networks.policy, networks.critic, average)
+        self.greedy, self.team = greedy, team
+        self.optimiser = Optimiser(networks.policy, networks.critic, team.average if team.connected else None)
         device = next(networks.policy.parameters()).device
-        self.generators = {name: stream(seed, place, device) for place, name in enumerate(STREAMS)}
+        self.generators = {
+            name: stream(seed, place + len(STREAMS) * team.rank, device) for place, name in enumerate(STREAMS)
+        }
         # The last entry counts segments.
         self.metrics_M = torch.zeros(len(METRICS) + 1, device=device)
         self.buffers = self._first_buffers()
         self.segment: Callable[[], None] = self._segment
         self.warm_up: Callable[[], None] = self._warm_up
         if graph:
-            self._capture(shared=average is not None)
+            self._capture(shared=team.connected)
 
     def new_batch(self) -> None:
         """Fresh instances with their starts."""
@@ -70,7 +73,8 @@ class Learner:
         self.buffers.move_to(start_state(state.tour_BN.clone(), state.cost_B.clone()))
 
     def read_metrics(self) -> dict[str, float]:
-        """Means over the segments since the last reading. Waits for the device."""
+        """Means over the segments since the last reading, and over the team. Waits for the device."""
+        self.team.average([self.metrics_M])
         sums = self.metrics_M.tolist()
         self.metrics_M.zero_()
         return dict(zip(METRICS, (value / max(sums[-1], 1) for value in sums[:-1]), strict=True))
@@ -83,6 +87,13 @@ class Learner:
             "optimiser": self.optimiser.tensors(),
         }
         return {f"{part}.{name}": x.detach() for part, named in parts.items() for name, x in named.items()}
+
+    def reseed(self, seed: int) -> None:
+        """New random numbers and new instances, where those of a run could not be kept."""
+        for place, generator in enumerate(self.generators.values()):
+            fresh = stream(seed, place + len(STREAMS) * self.team.rank, generator.device)
+            generator.set_state(fresh.get_state())
+        self.new_batch()
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything that changes on the device, but for the generators."""

@@ -43,7 +43,10 @@ class Optimiser:
         # accumulators, lay gradients out as the parameters are, which the fused Adam takes for granted.
         gradients = [gradient.contiguous() for gradient in torch.autograd.grad(loss, everything)]
         if self.average is not None:
-            self.average(gradients)
+            # Processes must stay alike: one that has had enough speaks for all.
+            share = skip.float()
+            self.average([*gradients, share])
+            skip = share > 0
         border = len(self.groups[0])
         norm_2 = torch.stack([clip_(part, largest_norm) for part in (gradients[:border], gradients[border:])])
         skipped = (skip | ~norm_2.isfinite().all()).float()

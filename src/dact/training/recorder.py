@@ -47,7 +47,20 @@ class Report:
 Watch = Callable[[Report], None]
 
 
-class Recorder:
+class Silence:
+    """Records nothing: what the other processes of a team have."""
+
+    def rewind(self, segments: int) -> None:
+        """Nothing to drop."""
+
+    def write(self, report: Report) -> None:
+        """Nothing to write."""
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class Recorder(Silence):
     """Appends to `metrics.csv` and to TensorBoard's files in a run directory."""
 
     def __init__(self, folder: Path, watch: Watch | None = None, tensorboard: bool = True) -> None:

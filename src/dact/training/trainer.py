@@ -12,12 +12,13 @@ from dact.training.config import TrainConfig
 from dact.training.curriculum import rate_factor, warm_up_steps
 from dact.training.export import export_weights
 from dact.training.learner import Learner
-from dact.training.recorder import Recorder, Report
+from dact.training.recorder import Report, Silence
 from dact.training.validation import Score, Validation
 
 CHECKPOINT = "checkpoint.pt"
 BEST = "best.safetensors"
 COLLAPSE = "collapse"
+GO_ON, END, STOP = 0.0, 1.0, 2.0
 CHECKED = ("actor_loss", "value_loss", "actor_norm", "critic_norm")
 
 
@@ -40,14 +41,13 @@ class Trainer:
         self,
         config: TrainConfig,
         learner: Learner,
-        validation: Validation,
-        recorder: Recorder,
+        validation: Validation | None,
+        recorder: Silence,
         folder: Path,
-        progress: Progress | None = None,
     ) -> None:
         self.config, self.learner, self.validation = config, learner, validation
-        self.recorder, self.folder = recorder, folder
-        self.progress = progress or Progress()
+        self.recorder, self.folder, self.team = recorder, folder, learner.team
+        self.progress = Progress(processes=self.team.size)
         self.best = snapshot(learner.learnt())
         self._clock = time.perf_counter()
         self._measured_at = -1
@@ -70,6 +70,8 @@ class Trainer:
 
     def save(self) -> None:
         """Write the checkpoint."""
+        if not self.team.leads:
+            return
         states = {name: generator.get_state() for name, generator in self.learner.generators.items()}
         save_checkpoint(
             self.folder / CHECKPOINT,
@@ -86,10 +88,17 @@ class Trainer:
     def resume(self, checkpoint: Checkpoint) -> None:
         """Take over where a checkpoint stands."""
         self.progress = checkpoint.progress
-        write(self.learner.tensors(), checkpoint.tensors)
         write(self.best, checkpoint.best)
-        for name, state in checkpoint.generators.items():
-            self.learner.generators[name].set_state(state)
+        if self.progress.processes == self.team.size == 1:
+            write(self.learner.tensors(), checkpoint.tensors)
+            for name, state in checkpoint.generators.items():
+                self.learner.generators[name].set_state(state)
+        else:
+            # A checkpoint has the instances of one process only, so all of a team begin new ones.
+            learnt = self.learner.learnt()
+            write(learnt, {name: checkpoint.tensors[name] for name in learnt})
+            self.learner.reseed(self.config.seed + self.progress.segments)
+        self.progress.processes = self.team.size
         self._set_rates()
         self.recorder.rewind(self.progress.segments)
 
@@ -97,11 +106,7 @@ class Trainer:
         if self.progress.segments == 0:
             self._first_validation()
         begun = self.progress.segments
-        while not self.finished:
-            if limits.stop():
-                return
-            if self._reached(limits):
-                break
+        while (verdict := self._verdict(limits)) == GO_ON:
             if self.progress.segments % self.config.segments == 0:
                 self._begin_horizon()
             self.learner.segment()
@@ -109,8 +114,22 @@ class Trainer:
             self._tick()
             if self.progress.segments % self.config.segments == 0:
                 self._end_horizon()
-        if self.progress.segments > max(begun, self._measured_at):
+        if verdict == END and self.progress.segments > max(begun, self._measured_at):
             self._last_validation()
+
+    def _verdict(self, limits: Limits) -> float:
+        """Go on, end, or stop at once. A team asks its first process, and only between two horizons."""
+        if self.team.size > 1 and self.progress.segments % self.config.segments:
+            return GO_ON
+        verdict = GO_ON
+        if self.finished:
+            verdict = END
+        elif limits.stop():
+            verdict = STOP
+        elif self._reached(limits):
+            verdict = END
+        verdict, self.progress.seconds = self.team.agree(verdict, self.progress.seconds)
+        return verdict
 
     def _begin_horizon(self) -> None:
         """New instances and their warm-up, or the same ones from their best."""
@@ -169,16 +188,19 @@ class Trainer:
         self._record({}, score, "end")
 
     def _measure(self) -> Score:
-        score = self.validation.measure()
+        score = self.validation.measure() if self.validation is not None else Score(math.nan)
+        gap = math.nan if score.gap is None else score.gap
+        cost, gap = self.team.agree(score.cost, gap)
         self._tick()
         self.progress.validated_at = self.progress.seconds
         self._measured_at = self.progress.segments
-        return score
+        return Score(cost, None if math.isnan(gap) else gap)
 
     def _keep(self, score: Score) -> None:
         self.progress.best_cost, self.progress.best_gap = score.cost, score.gap
         write(self.best, self.learner.learnt())
-        export_weights(self.folder / BEST, self.config, self.learner.networks, self.progress)
+        if self.team.leads:
+            export_weights(self.folder / BEST, self.config, self.learner.networks, self.progress)
 
     def _roll_back(self, reason: str) -> str:
         write(self.learner.learnt(), self.best)
@@ -219,7 +241,8 @@ class Trainer:
         config, horizon = self.config.validation, self.progress.segments // self.config.segments
         by_batches = config.every_batches > 0 and horizon % config.every_batches == 0
         waited = self.progress.seconds - self.progress.validated_at
-        return by_batches or (config.every_seconds > 0 and waited >= config.every_seconds)
+        due = by_batches or (config.every_seconds > 0 and waited >= config.every_seconds)
+        return self.team.agree(due)[0] > 0
 
     def _reached(self, limits: Limits) -> bool:
         enough = limits.segments is not None and self.progress.segments >= limits.segments

@@ -9,9 +9,12 @@ import torch
 from torch import Tensor
 
 from dact.instances import InstanceSet, generate_set, read_set
+from dact.instances.arrays import FloatArray
+from dact.problems import UNIFORM, Batch
 from dact.search import start_state
 from dact.training.buffers import make_buffers
 from dact.training.graph import captured
+from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
 from dact.training.rollout import Task, walk
 
@@ -21,7 +24,7 @@ class ValidationConfig:
     """What is measured, how often, and what counts as a collapse."""
 
     file: str = ""
-    """An .npz set; empty draws one from `seed`."""
+    """An .npz set; empty draws one from `seed`, of the kind that is trained on."""
     count: int = 1000
     """Instances (the first ones of the file)."""
     seed: int = 97531
@@ -61,14 +64,15 @@ class Score:
 class Validation:
     """Measures networks in place: whatever their weights are when `measure` is called."""
 
-    def __init__(self, networks: Networks, task: Task, size: int, config: ValidationConfig, *, graph: bool) -> None:
+    def __init__(
+        self, networks: Networks, task: Task, source: InstanceSource, config: ValidationConfig, *, graph: bool
+    ) -> None:
         self.networks, self.task, self.config = networks, task, config
         device = next(networks.policy.parameters()).device
-        instances = validation_set(task.problem.name, size, config)
-        batch = task.problem.collate_set(instances).to(device)
+        batch, self.reference_B = validation_batch(source, config)
+        batch = batch.to(device)
         tour_BN = task.problem.greedy_start(batch)
         self.start = start_state(tour_BN, batch.cost(tour_BN))
-        self.reference_B = instances.reference_cost
         self.buffers = make_buffers(batch, self.start)
         self.generator = torch.Generator(device=device)
         self._walk: Callable[[], None] = captured(self._step, [self.generator]) if graph else self._step
@@ -98,11 +102,23 @@ class Validation:
         return Score(float(cost.mean()), float(100 * np.nanmean(cost / self.reference_B - 1)))
 
 
-def validation_set(problem: str, size: int, config: ValidationConfig) -> InstanceSet:
-    """From the file, or drawn as the published sets are, from a seed of our own."""
-    if not config.file:
-        return generate_set(problem, size, config.count, config.seed)
-    instances = read_set(Path(config.file))
+def validation_batch(source: InstanceSource, config: ValidationConfig) -> tuple[Batch, FloatArray | None]:
+    """Instances and their reference costs: from the file, or drawn from a seed of our own on the CPU.
+
+    Uniform ones are drawn as the published sets are.
+    """
+    problem = source.problem
+    if config.file:
+        instances = _read(Path(config.file), problem.name).take(slice(config.count))
+    elif source.config == UNIFORM:
+        instances = generate_set(problem.name, source.size, config.count, config.seed)
+    else:
+        return source.sample(torch.Generator().manual_seed(config.seed), config.count), None
+    return problem.collate_set(instances), instances.reference_cost
+
+
+def _read(path: Path, problem: str) -> InstanceSet:
+    instances = read_set(path)
     if instances.problem != problem:
-        raise ValueError(f"{config.file} holds {instances.problem} instances, but {problem} is trained")
-    return instances.take(slice(config.count))
+        raise ValueError(f"{path} holds {instances.problem} instances, but {problem} is trained")
+    return instances

@@ -12,4 +12,5 @@ def add_norm_reference(x_SBND: Tensor, y_SBND: Tensor) -> Tensor:
     count = sum_SBP.shape[2]
     share = (count - 1) / count
     plain_SBP = functional.layer_norm(sum_SBP, (count,), eps=EPSILON * share)
-    return (plain_SBP * share**0.5).view_as(x_SBND)
+    normed_SBND: Tensor = (plain_SBP * share**0.5).view_as(x_SBND)
+    return normed_SBND

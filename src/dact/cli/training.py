@@ -1,0 +1,155 @@
+"""`dact train`: one run, or a short one for each value of a setting."""
+
+import json
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dact.cli.screen import note, show_table
+from dact.cli.train_view import TrainView, cost_text
+from dact.training import Outcome, Report, Watch, first_process, launched, load_config, train_command
+
+INTERRUPTED = 130
+COLUMNS = ("setting", "segments", "minutes", "last cost", "best cost", "collapses", "folder")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainRequest:
+    """What to train, as the command line says it."""
+
+    config: Path | None
+    minutes: float | None
+    resume: Path | None
+    init: str | None
+    out: Path | None
+    settings: tuple[str, ...]
+    tensorboard: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """How a run ended, and what was last measured in it."""
+
+    outcome: Outcome
+    last: Report | None
+
+
+def train_one(request: TrainRequest, *, as_json: bool) -> int:
+    """Train, report, return the exit code."""
+    _check(request)
+    run = _train(request)
+    _say(run.outcome)
+    if as_json and first_process():
+        print(json.dumps(record(run)), flush=True)
+    return INTERRUPTED if run.outcome.interrupted else 0
+
+
+def train_sweep(request: TrainRequest, sweep: str, *, as_json: bool) -> int:
+    """A run for each value, one after another, and a table of how good each became."""
+    _check(request)
+    if request.config is None or request.resume is not None:
+        raise ValueError("--sweep starts new runs: it needs a config file and no --resume")
+    if launched():
+        raise ValueError("--sweep runs in one process: leave out torchrun")
+    key, values = parse_sweep(sweep)
+    # All are read before the first is run, so that a bad value costs no training.
+    names = [load_config(request.config, (*request.settings, f"{key}={value}")).name for value in values]
+    folder = request.out or Path("runs") / f"{names[0]}-{key}"
+    rows: list[tuple[str, ...]] = []
+    interrupted = False
+    for value in values:
+        setting = f"{key}={value}"
+        run = _train(replace(request, settings=(*request.settings, setting), out=folder / setting), setting)
+        rows.append(_row(setting, run))
+        if as_json:
+            print(json.dumps({"setting": setting} | record(run)), flush=True)
+        interrupted = run.outcome.interrupted
+        if interrupted:
+            _say(run.outcome)
+            break
+    show_table(COLUMNS, rows)
+    return INTERRUPTED if interrupted else 0
+
+
+def parse_sweep(text: str) -> tuple[str, list[str]]:
+    """'curriculum.rate=0.5,1' to the key and its values."""
+    key, equals, listed = text.partition("=")
+    values = [value.strip() for value in listed.split(",") if value.strip()]
+    if not equals or not key.strip() or not values:
+        raise ValueError(f"sweep '{text}' is not of the form key=value,value")
+    if len(set(values)) < len(values):
+        raise ValueError(f"sweep '{text}' names a value twice")
+    return key.strip(), values
+
+
+def record(run: Run) -> dict[str, Any]:
+    """The JSON object of a run."""
+    outcome, progress = run.outcome, run.outcome.progress
+    return {
+        "folder": str(outcome.folder),
+        "weights": None if outcome.weights is None else str(outcome.weights),
+        "segments": progress.segments,
+        "minutes": round(progress.seconds / 60, 3),
+        "last_cost": None if run.last is None else run.last.validation_cost,
+        "best_cost": progress.best_cost if math.isfinite(progress.best_cost) else None,
+        "best_gap": progress.best_gap,
+        "collapses": progress.rollbacks,
+        "finished": outcome.finished,
+        "interrupted": outcome.interrupted,
+    }
+
+
+def _check(request: TrainRequest) -> None:
+    if request.minutes is not None and not request.minutes >= 0:
+        raise ValueError(f"minutes {request.minutes} is negative")
+    if request.resume is not None and (request.out is not None or request.init is not None):
+        raise ValueError("a run that goes on has its folder and weights already: leave out --out and --init")
+
+
+def _train(request: TrainRequest, title: str = "") -> Run:
+    def start(watch: Watch | None) -> Outcome:
+        return train_command(
+            request.config,
+            minutes=request.minutes,
+            resume=request.resume,
+            init=request.init,
+            out=request.out,
+            settings=request.settings,
+            tensorboard=request.tensorboard,
+            watch=watch,
+        )
+
+    if not first_process():
+        return Run(outcome=start(None), last=None)
+    with TrainView(title or (request.resume or request.config or Path("training")).stem) as view:
+        return Run(outcome=start(view.show), last=view.validated)
+
+
+def _say(outcome: Outcome) -> None:
+    if not first_process():
+        return
+    best = cost_text(_best(outcome), outcome.progress.best_gap)
+    weights = "" if outcome.weights is None else f", weights {outcome.weights}"
+    note(f"{outcome.folder}: {outcome.progress.segments:,} segments, best cost {best}{weights}")
+    if not outcome.finished:
+        word = "interrupted" if outcome.interrupted else "not finished"
+        note(f"{word}; go on with: dact train --resume {outcome.folder}")
+
+
+def _best(outcome: Outcome) -> float | None:
+    cost = outcome.progress.best_cost
+    return cost if math.isfinite(cost) else None
+
+
+def _row(setting: str, run: Run) -> tuple[str, ...]:
+    progress, last = run.outcome.progress, run.last
+    return (
+        setting,
+        f"{progress.segments:,}",
+        f"{progress.seconds / 60:.2f}",
+        "-" if last is None else cost_text(last.validation_cost, last.validation_gap),
+        cost_text(_best(run.outcome), progress.best_gap),
+        str(progress.rollbacks),
+        str(run.outcome.folder),
+    )

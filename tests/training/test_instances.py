@@ -1,0 +1,53 @@
+"""Training on instances that are not uniform."""
+
+import math
+
+import pytest
+import torch
+
+from dact.problems import PROBLEMS, InstanceConfig
+from dact.training import train_command
+from dact.training.config import from_dict, to_toml
+from dact.training.instances import InstanceSource
+from dact.training.validation import ValidationConfig, validation_batch
+
+CONFIG = {
+    "name": "general",
+    "size": 8,
+    "schedule": {"epochs": 1, "batches": 2, "rows": 4, "horizon": 4},
+    "ppo": {"segment": 2},
+    "validation": {"count": 4, "steps": 3, "every_batches": 1},
+    "runtime": {"device": "cpu"},
+}
+X_LIKE = {"nodes": "any", "depot": "any", "demand": "any", "capacity": "routes"}
+
+
+@pytest.mark.parametrize(("problem", "instances"), [("tsp", {"nodes": "any"}), ("cvrp", X_LIKE)])
+def test_training_on_other_instances(tmp_path, problem, instances):
+    """A run on other instances trains, validates, and can go on from its own config."""
+    path = tmp_path / "general.toml"
+    path.write_text(to_toml(from_dict(CONFIG | {"problem": problem, "instances": instances})))
+    run = train_command(path, out=tmp_path / "run", segments=2, tensorboard=False)
+    assert math.isfinite(run.progress.best_cost)
+    assert train_command(resume=run.folder, tensorboard=False).finished
+
+
+def test_vehicles_are_refused_for_tsp(tmp_path):
+    """Settings that do not fit the problem are named before anything is trained."""
+    path = tmp_path / "general.toml"
+    path.write_text(to_toml(from_dict(CONFIG | {"problem": "tsp", "instances": X_LIKE})))
+    with pytest.raises(ValueError, match="no vehicles"):
+        train_command(path, out=tmp_path / "run", tensorboard=False)
+
+
+def test_validation_is_of_the_kind_trained_on():
+    """Without a file, validation instances come from the training distribution, the same each time."""
+    config = InstanceConfig(depot="centre", demand="50-100", capacity="routes")
+    source = InstanceSource(problem=PROBLEMS["cvrp"], size=8, rows=2, config=config)
+    batches = [validation_batch(source, ValidationConfig(count=5)) for _ in range(2)]
+    (first, reference), (second, _) = batches
+    assert reference is None
+    assert first.rows == 5
+    assert (first.coordinates_BN2[:, 0] == 0.5).all()
+    assert first.demand_BN[:, first.depots :].min() >= 50
+    assert torch.equal(first.coordinates_BN2, second.coordinates_BN2)
