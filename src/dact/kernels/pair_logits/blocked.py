@@ -1,6 +1,6 @@
 """For CPUs, without gradients: the hidden units of a block of pairs at a time, small enough for the cache.
 
-Units are kept as (unit, pair), so that each layer is one wide matrix product per block, into the same memory every time.
+Units are kept as (unit, pair), so that each layer is one wide matrix product per block, into the same memory.
 A last row of ones carries the biases: they are columns of the weights, and cost no pass of their own.
 """
 
