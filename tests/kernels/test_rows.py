@@ -54,3 +54,17 @@ def test_an_error_in_a_worker_reaches_the_caller() -> None:
         map_rows(fail, torch.zeros(6, 1), 2)
     assert torch.get_num_threads() == 2
     torch.set_num_threads(before)
+
+
+def test_overlapping_searches_put_the_threads_back() -> None:
+    """Whichever of two users leaves first, the number of threads is the old one when both are gone."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    first, second = one_thread_per_operation(), one_thread_per_operation()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert torch.get_num_threads() == 1
+    second.__exit__(None, None, None)
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(before)

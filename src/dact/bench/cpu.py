@@ -39,9 +39,9 @@ class Case:
 
 
 CASES = (
-    Case(problem="tsp", size=100, rows=1, authors_ms=14, steps=60),
-    Case(problem="tsp", size=100, rows=64, authors_ms=333, steps=10),
-    Case(problem="cvrp", size=100, rows=1, authors_ms=24, steps=60),
+    Case(problem="tsp", size=100, rows=1, authors_ms=14, steps=200),
+    Case(problem="tsp", size=100, rows=64, authors_ms=333, steps=20),
+    Case(problem="cvrp", size=100, rows=1, authors_ms=24, steps=200),
 )
 
 

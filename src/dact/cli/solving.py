@@ -19,7 +19,7 @@ from dact.problems import PROBLEMS
 from dact.solve import STARTS, Result, SolveConfig, solve_each
 
 INTERRUPTED = 130
-COLUMNS = ("instance", "nodes", "start", "cost", "gap", "routes", "steps", "seconds")
+COLUMNS = ("instance", "nodes", "start", "cost", "improved", "gap", "routes", "steps", "seconds")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,6 +169,7 @@ def _row(result: Result) -> tuple[str, ...]:
         str(instance.size),
         cost_text(instance, result.start_cost),
         cost_text(instance, result.cost),
+        f"{100 * (1 - result.cost / result.start_cost):.1f} %" if result.start_cost else "-",
         "-" if result.gap is None else f"{result.gap:.2f} %",
         str(len(result.routes)),
         str(result.steps),

@@ -8,26 +8,37 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 
 import torch
 from torch import Tensor
 
-# How many workers `map_rows` may use; more than one only inside `one_thread_per_operation`.
+# How many workers `map_rows` may use: those of PyTorch's threads that `one_thread_per_operation` has freed.
 _workers = 1
+_users = 0
+_lock = Lock()
 
 
 @contextmanager
 def one_thread_per_operation() -> Iterator[None]:
-    """Inside, operations run on one thread and `map_rows` on as many workers as PyTorch had threads."""
-    global _workers
-    before = torch.get_num_threads(), _workers
-    torch.set_num_threads(1)
-    _workers = max(before)
+    """Inside, operations run on one thread and `map_rows` on as many workers as PyTorch had threads.
+
+    The setting is the process's, so of searches that overlap the first changes it and the last puts it back.
+    """
+    global _workers, _users
+    with _lock:
+        _users += 1
+        if _users == 1:
+            _workers = torch.get_num_threads()
+            torch.set_num_threads(1)
     try:
         yield
     finally:
-        _workers = before[1]
-        torch.set_num_threads(before[0])
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                torch.set_num_threads(_workers)
+                _workers = 1
 
 
 def map_rows(function: Callable[[Tensor], Tensor], x: Tensor, most: int) -> Tensor:
