@@ -12,8 +12,8 @@ from dact.policy.decoder import Decoder, DecoderConfig
 from dact.policy.encoders import ENCODERS, EncoderConfig
 from dact.policy.positions import PositionConfig, encoding
 
-# Positions that a CPU works on at a time: their attention scores and activations stay in the cache.
-CPU_POSITIONS = 1600
+# Pairs of positions that a core works on at a time: the attention scores of all heads, 1.3 MB, stay in its cache.
+CPU_PAIRS = 40_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class Policy(nn.Module):
         """(B, N, N) logits, before any mask."""
         if torch.is_grad_enabled() or features_BNF.device.type != "cpu":
             return self.decode(self.encode(features_BNF))
-        most = CPU_POSITIONS // features_BNF.shape[1]
+        most = CPU_PAIRS // features_BNF.shape[1] ** 2
         return map_rows(lambda part: self.decode(self.encode(part)), features_BNF, most)
 
     def encode(self, features_BNF: Tensor) -> Tensor:
