@@ -25,7 +25,7 @@ class RuntimeConfig:
     """`float32`; `tf32`: matrix products in TF32; `bf16`: the encoder in bfloat16 and the rest in TF32."""
     compile: str = "auto"
     """Which networks go through torch.compile: `none` (or false), the `encoder`, or `all` (or true).
-    Beside the kernels it has not paid yet, so `auto` means none."""
+    It costs a minute to set up and has not been timed beside the kernels, so `auto` means none."""
     graph: str = "auto"
     """`true`: whole segments are captured as CUDA graphs; `false`: plain calls."""
 
