@@ -1,7 +1,12 @@
-"""What tests share: where the data lies, small batches of both problems, and one torch thread per worker."""
+"""What tests share: where the data lies, small batches of both problems, and one torch thread per worker.
+
+Kernels run under Triton's interpreter where there is no GPU; it must be chosen before Triton is imported.
+"""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -10,6 +15,22 @@ from dact.problems import PROBLEMS, Batch
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 torch.set_num_threads(1)
+
+if not torch.cuda.is_available() and find_spec("triton"):
+    os.environ["TRITON_INTERPRET"] = "1"
+    from triton.runtime import interpreter
+
+    from guard import guard
+
+    patch_tensor = interpreter._patch_lang_tensor
+
+    def patch_tensor_for_numpy(tensor: type, scope: Any) -> None:
+        """Loop bounds are arrays of one element here, which NumPy 2.4 no longer takes for integers."""
+        patch_tensor(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: self.handle.data.item())
+
+    interpreter._patch_lang_tensor = patch_tensor_for_numpy
+    guard()
 
 
 @pytest.fixture

@@ -1,26 +1,10 @@
-"""Kernels run under Triton's interpreter where there is no GPU; it must be chosen before Triton is imported."""
+"""What tests of kernels share: where they run, and memory that shows what no kernel wrote."""
 
-import os
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
-from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
-
-if not torch.cuda.is_available() and find_spec("triton"):
-    os.environ["TRITON_INTERPRET"] = "1"
-    from triton.runtime import interpreter
-
-    patch_tensor = interpreter._patch_lang_tensor
-
-    def patch_tensor_for_numpy(tensor: type, scope: Any) -> None:
-        """Loop bounds are arrays of one element here, which NumPy 2.4 no longer takes for integers."""
-        patch_tensor(tensor, scope)
-        scope.set_attr(tensor, "__index__", lambda self: self.handle.data.item())
-
-    interpreter._patch_lang_tensor = patch_tensor_for_numpy
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 

@@ -10,7 +10,8 @@ import pytest
 triton = pytest.importorskip("triton")
 ASSEMBLER = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas"
 SHARED_BYTES = 227 * 1024
-SPILLED_BYTES = {"_backward_kernel": 256}
+SPILLED_BYTES = {"_backward_kernel": 256, "_layer_kernel": 160, "finish_kernel": 64, "finish_long_kernel": 320}
+SPILLED_BYTES |= {"_rows_kernel": 16, "attend_kernel": 16}  # before their loops
 
 
 @pytest.mark.slow
@@ -23,7 +24,7 @@ def test_kernels_compile_and_fit_a_multiprocessor() -> None:
     done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     lines = [line.split() for line in done.stdout.splitlines()]
-    assert len(lines) == 14
+    assert len(lines) >= 54
     for name, _registers, spilled, shared, _instructions in lines:
         assert int(spilled) <= SPILLED_BYTES.get(name, 0), name
         assert int(shared) <= SHARED_BYTES, name

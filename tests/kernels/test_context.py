@@ -16,7 +16,7 @@ def distance(left: Tensor, right: Tensor) -> float:
     return value if value == value else float("inf")
 
 
-@pytest.mark.parametrize(("size", "rows"), [(5, 3), (16, 5), (17, 3), (33, 2), (65, 1)])
+@pytest.mark.parametrize(("size", "rows"), [(5, 3), (16, 5), (17, 3), (33, 2), (64, 1), (65, 1), (70, 4), (130, 2)])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.usefixtures("poisoned")
 def test_context(size: int, rows: int, dtype: torch.dtype, device: str) -> None:
@@ -33,10 +33,10 @@ def test_context(size: int, rows: int, dtype: torch.dtype, device: str) -> None:
         assert distance(ours, theirs) < TOLERANCE[dtype]
 
 
-def test_sizes_without_a_kernel_are_refused(device: str) -> None:
-    """Tours too long for one program raise an error that names the size."""
+def test_widths_without_a_kernel_are_refused(device: str) -> None:
+    """Widths that are no power of two raise an error that names them."""
     from dact.kernels.context.triton_impl import context_triton
 
-    matrix = torch.zeros(2, 64, 64, device=device)
-    with pytest.raises(ValueError, match="130 positions"):
-        context_triton(torch.zeros(2, 1, 130, 64, device=device), matrix, matrix, matrix)
+    matrix = torch.zeros(2, 48, 48, device=device)
+    with pytest.raises(ValueError, match="positions of 48"):
+        context_triton(torch.zeros(2, 1, 5, 48, device=device), matrix, matrix, matrix)

@@ -5,6 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from dact.kernels.dual_layer import DualLayer, dual_layer_reference
+from dact.kernels.launch import power_of_two
 from dact.policy.encoders import DualAspectEncoder, EncoderConfig
 
 pytest.importorskip("triton")
@@ -82,6 +83,23 @@ def test_embedding_on_the_way(features: int, device: str) -> None:
     packed = pack(layer, 4, torch.float32)
     actual = dual_layer_triton(values, x[1], packed, precision="tf32x3", embed_FD=embed)
     assert distance(actual, expected) < 1e-5
+
+
+@pytest.mark.parametrize(("size", "rows"), [(9, 5), (17, 3), (33, 1)])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.usefixtures("poisoned")
+def test_constants_of_places(size: int, rows: int, dtype: torch.dtype, device: str) -> None:
+    """With what places alone decide computed beforehand, a first layer gives the same."""
+    from dact.kernels.dual_layer.constants import place_constants
+    from dact.kernels.dual_layer.triton_impl import dual_layer_triton, pack
+
+    layer, x = random_layer(device), aspects(rows, size, device)
+    values, embed, place = x[0, :, :, :2].contiguous(), torch.randn(2, 64, device=device), x[1, :1].expand_as(x[1])
+    expected = dual_layer_reference(torch.stack((values @ embed, place)), layer, heads=4)
+    constants = place_constants(place[0], layer, heads=4, padded=power_of_two(size), dtype=dtype)
+    packed = pack(layer, 4, dtype)
+    actual = dual_layer_triton(values, place, packed, precision="tf32x3", embed_FD=embed, constants=constants)
+    assert distance(actual, expected) < TOLERANCE[dtype]
 
 
 def test_sizes_without_a_kernel_are_refused(device: str) -> None:

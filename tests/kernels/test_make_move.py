@@ -1,5 +1,7 @@
 """Making moves: the kernel against plain PyTorch, and that against the search's own step."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -60,6 +62,30 @@ def test_make_move(operator: str, own_distances: bool, size: int, device: str) -
         for value in values[1:]:
             assert value.dtype == values[0].dtype, name
             torch.testing.assert_close(value.cpu(), values[0], rtol=1e-5, atol=1e-5, msg=name)
+
+
+def test_rounding_makes_no_incumbent(device: str) -> None:
+    """A tour that is better by less than the rounding of costs leaves incumbent and stall as they are."""
+    from dact.kernels.make_move.triton_impl import make_move_triton
+
+    batch = PROBLEMS["tsp"].sample(7, 3, torch.Generator().manual_seed(0))
+    tour_BN = PROBLEMS["tsp"].random_start(batch, torch.Generator().manual_seed(1))
+    state = start_state(tour_BN, batch.cost(tour_BN))
+    # The move (0, 0) changes nothing; the incumbents cost as much as the tours, a little more, and more.
+    claimed_B = state.cost_B * torch.tensor([1.0, 1 + 5e-7, 1 + 3e-6])
+    state = replace(state, incumbent_BN=tour_BN.roll(1, 1), incumbent_cost_B=claimed_B)
+    move = torch.zeros(3, 2, dtype=torch.long)
+    after, reward_B = step(SEARCH_OPERATORS["two_opt"], batch, state, move)
+    assert after.stall_B.tolist() == [1, 1, 0]
+    assert (reward_B > 0).tolist() == [False, False, True]
+    assert torch.equal(after.incumbent_cost_B[:2], claimed_B[:2])
+    expected, settings = search_of(after), ("two_opt", 9)
+    reference = make_move_reference(search_of(state), move, costs_of(batch), *settings)
+    search = Search(*(x.to(device) for x in search_of(state)))
+    actual = make_move_triton(search, move.to(device), costs_of(batch.to(device)), *settings)
+    for name in ("incumbent_BN", "stall_B"):
+        assert torch.equal(getattr(reference, name), getattr(expected, name))
+        assert torch.equal(getattr(actual, name).cpu(), getattr(expected, name))
 
 
 def test_unknown_operators_are_refused(device: str) -> None:

@@ -1,5 +1,7 @@
 """Drawing and picking moves: the kernels against plain PyTorch, and the draws against the distribution."""
 
+from functools import partial
+
 import pytest
 import torch
 from torch import Tensor
@@ -22,11 +24,11 @@ def network(device: str) -> Aggregation:
     return Aggregation(*(torch.randn(shape, device=device) * shape[-1] ** -0.5 for shape in shapes))
 
 
-def queries_and_keys(rows: int, size: int, device: str, wide: bool = False) -> tuple[Tensor, Tensor]:
-    """(2, B, N, 4 * 64) and one key per aspect, or one per head."""
+def queries_and_keys(rows: int, size: int, device: str) -> tuple[Tensor, Tensor]:
+    """(2, B, N, 4 * 64), and keys that the four heads share."""
     torch.manual_seed(size)
     query = torch.randn(2, rows, size, 256, device=device) / 8
-    return query, torch.randn(2, rows, size, 256 if wide else 64, device=device)
+    return query, torch.randn(2, rows, size, 64, device=device)
 
 
 def moves_so_far(rows: int, size: int, device: str) -> tuple[Tensor, Tensor]:
@@ -40,8 +42,9 @@ def moves_so_far(rows: int, size: int, device: str) -> tuple[Tensor, Tensor]:
 def loads_of(batch: Batch, tour_BN: Tensor) -> Capacity:
     """What the kernels are told of a CVRP tour."""
     around = capacity.loads(batch, tour_BN)
-    low = (around.route_BN, around.depot_BN, around.before_BN, around.rest_BN)
-    return Capacity(*low, around.until_BN, around.after_BN, batch.capacity_B)
+    low = (around.route_BN.masked_fill(around.depot_BN, -1), around.before_BN, around.rest_BN)
+    high = (around.route_BN, around.until_BN, around.after_BN)
+    return Capacity(torch.stack((*low, *high), dim=2).int(), batch.capacity_B)
 
 
 @pytest.mark.parametrize("size", [5, 16, 17, 33])
@@ -55,20 +58,63 @@ def test_the_same_draws_give_the_same_moves(size: int, dtype: torch.dtype, agree
     tour, last = moves_so_far(6, size, device)
     settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last}
     settings["draw_2B"] = torch.rand(2, 6, device=device, dtype=torch.float64)
-    expected = pick_move_reference(query, key, network(device), **settings)
-    actual = pick_move_triton(query.to(dtype), key.to(dtype), network(device), precision="tf32x3", **settings)
-    assert (actual == expected).all(1).double().mean() >= agreement
+    known, drawn = torch.zeros(2, 6, device=device)
+    expected = pick_move_reference(query, key, network(device), **settings, log_prob_B=known)
+    settings |= {"log_prob_B": drawn, "precision": "tf32x3"}
+    actual = pick_move_triton(query.to(dtype), key.to(dtype), network(device), **settings)
+    same = (actual == expected).all(1)
+    assert same.double().mean() >= agreement
+    torch.testing.assert_close(drawn[same], known[same], rtol=0, atol=1e-5 if dtype == torch.float32 else 2e-2)
     assert open_pairs(tour, last, None)[torch.arange(6), actual[:, 0], actual[:, 1]].all()
 
 
-@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("greedy", [False, True])
+@pytest.mark.parametrize(("size", "warps", "seconds", "firsts"), [(33, 1, 16, 8), (31, 2, 16, 4), (17, 1, 32, 8)])
 @pytest.mark.usefixtures("poisoned")
-def test_greedy(wide: bool, device: str) -> None:
-    """Without draws the most probable open pair is taken, with keys of every head or shared ones."""
+def test_other_launches(
+    size: int, warps: int, seconds: int, firsts: int, greedy: bool, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks of other sizes, and programs that take all first positions in turn, pick the same moves."""
+    from dact.kernels.pick_move import triton_impl
+
+    monkeypatch.setattr(triton_impl, "PROGRAMS", 1)
+    launch = triton_impl.Launch(warps=warps, seconds=seconds, firsts=firsts, turns=2)
+    query, key = queries_and_keys(3, size, device)
+    tour, last = moves_so_far(3, size, device)
+    draw = None if greedy else torch.rand(2, 3, device=device, dtype=torch.float64)
+    settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last, "draw_2B": draw}
+    expected = pick_move_reference(query, key, network(device), **settings)
+    actual = triton_impl.pick_move_triton(
+        query, key, network(device), precision="tf32x3", launch=launch, **settings
+    )  # fmt: skip
+    assert torch.equal(actual, expected)
+
+
+@pytest.mark.parametrize(("aspects", "heads", "width"), [(1, 4, 128), (1, 16, 16), (2, 8, 32)])
+def test_other_decoders(aspects: int, heads: int, width: int, device: str) -> None:
+    """One aspect or two, with few heads or many."""
     from dact.kernels.pick_move.triton_impl import pick_move_triton
 
-    query, key = queries_and_keys(4, 17, device, wide)
-    tour, last = moves_so_far(4, 17, device)
+    torch.manual_seed(3)
+    shapes = ((32, aspects * heads), (32,), (32, 32), (32,), (1, 32), (1,))
+    weights = Aggregation(*(torch.randn(shape, device=device) * shape[-1] ** -0.5 for shape in shapes))
+    query = torch.randn(aspects, 2, 9, heads * width, device=device) / width**0.5
+    key = torch.randn(aspects, 2, 9, width, device=device)
+    tour, last = moves_so_far(2, 9, device)
+    draw = torch.rand(2, 2, device=device, dtype=torch.float64)
+    settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last, "draw_2B": draw}
+    expected = pick_move_reference(query, key, weights, **settings)
+    assert torch.equal(pick_move_triton(query, key, weights, precision="tf32x3", **settings), expected)
+
+
+@pytest.mark.parametrize("size", [17, 33])
+@pytest.mark.usefixtures("poisoned")
+def test_greedy(size: int, device: str) -> None:
+    """Without draws the most probable open pair is taken."""
+    from dact.kernels.pick_move.triton_impl import pick_move_triton
+
+    query, key = queries_and_keys(4, size, device)
+    tour, last = moves_so_far(4, size, device)
     last[1] = tour[1][pick_move_reference(
         query, key, network(device), clip=CLIP, tour_BN=tour, last_move_B2=last, draw_2B=None
     )[1]]  # fmt: skip
@@ -90,7 +136,7 @@ def test_reference_knows_the_problems_feasible_moves(routed: tuple[Batch, Tensor
     """Open pairs by loads and routes are the search's open moves."""
     batch, tour = routed
     state = start_state(tour, batch.cost(tour))
-    expected = open_moves(PROBLEMS["cvrp"], batch, state, OPERATORS["two_opt"])
+    expected = open_moves(PROBLEMS["cvrp"], batch, state.tour_BN, state.last_move_B2, OPERATORS["two_opt"])
     assert not expected.all()
     assert torch.equal(open_pairs(tour, state.last_move_B2, loads_of(batch, tour)), expected)
 
@@ -118,7 +164,7 @@ def test_every_pair_is_drawn_as_often_as_it_should(device: str) -> None:
     """Draws on a grid of the unit square visit each pair in proportion to its probability, forbidden ones never."""
     from dact.kernels.pick_move.triton_impl import pick_move_triton
 
-    size, side = 5, 8
+    size, side = 5, 6
     query, key = (x.expand(-1, side * side, -1, -1) for x in queries_and_keys(1, size, device))
     tour = torch.arange(size, device=device).expand(side * side, -1)
     last = torch.tensor([[1, 3]], device=device).expand(side * side, -1)
@@ -140,7 +186,9 @@ def test_reference_is_the_policys_distribution(generator: torch.Generator) -> No
     decoder = policy.decoder
     with torch.no_grad():
         aspects = policy.encode(problem.node_features(batch, state.tour_BN))
-        moves = PairDistribution(decoder(aspects), open_moves(problem, batch, state, OPERATORS["two_opt"]))
+        moves = PairDistribution(
+            decoder(aspects), open_moves(problem, batch, state.tour_BN, state.last_move_B2, OPERATORS["two_opt"])
+        )
         expected = moves.sample(torch.Generator().manual_seed(1))
         pooled = aspects.amax(2, keepdim=True)
         context = aspects @ decoder.local_SDD.unsqueeze(1) + pooled @ decoder.whole_SDD.unsqueeze(1)
@@ -155,23 +203,69 @@ def test_reference_is_the_policys_distribution(generator: torch.Generator) -> No
     assert torch.equal(actual, expected)
 
 
-def test_frequencies_of_the_reference() -> None:
-    """Twenty thousand draws come out as often as the softmax says, by a chi-squared test."""
-    count, size = 20_000, 6
-    query, key = (x.expand(-1, count, -1, -1) for x in queries_and_keys(1, size, "cpu"))
-    tour = torch.arange(size).expand(count, -1)
-    last = torch.tensor([[1, 3]]).expand(count, -1)
-    draw = torch.rand(2, count, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+def chi_squared(move_R2: Tensor, probability_NN: Tensor) -> tuple[float, int]:
+    """The distance of the frequencies of pairs from their probabilities, and the number of pairs told apart.
+
+    Pairs that should come less than five times are counted as one.
+    """
+    size = len(probability_NN)
+    counts = torch.bincount(move_R2[:, 0] * size + move_R2[:, 1], minlength=size * size).cpu().double()
+    expected = len(move_R2) * probability_NN.flatten().cpu().double()
+    often = expected >= 5
+    counts, expected = (torch.cat((x[often], x[~often].sum()[None])) for x in (counts, expected))
+    expected = expected.clamp(min=1e-9)
+    return float(((counts - expected) ** 2 / expected).sum()), int(often.sum())
+
+
+@pytest.mark.parametrize("who", ["reference", "kernels"])
+def test_frequencies(who: str, device: str) -> None:
+    """Draws come out as often as the softmax says, by a chi-squared test, and forbidden pairs never."""
+    from dact.kernels.pick_move.triton_impl import pick_move_triton
+
+    pick, count, size = pick_move_reference, 20_000, 4
+    if who == "kernels":
+        pick, count = partial(pick_move_triton, precision="tf32x3"), 1_000_000 if device == "cuda" else 60
+    one = queries_and_keys(1, size, device)
+    query, key = (x.expand(-1, count, -1, -1) for x in one)
+    tour = torch.arange(size, device=device).expand(count, -1)
+    last = torch.tensor([[1, 3]], device=device).expand(count, -1)
+    draw = torch.rand(2, count, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).to(device)
     settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last}
-    move = pick_move_reference(query, key, network("cpu"), **settings, draw_2B=draw)
-    counts = torch.bincount(move[:, 0] * size + move[:, 1], minlength=size * size)
-    logits = CLIP * torch.tanh(pair_logits_reference(*heads_of(query[:, :1], key[:, :1]), network("cpu")))
+    move = pick(query, key, network(device), **settings, draw_2B=draw)
+    logits = CLIP * torch.tanh(pair_logits_reference(*heads_of(*one), network(device)))
     allowed = open_pairs(tour[:1], last[:1], None)
-    expected = count * PairDistribution(logits, allowed).logits_BNN.flatten().softmax(0)
-    assert (counts[~allowed.flatten()] == 0).all()
-    chi_squared = ((counts - expected)[allowed.flatten()] ** 2 / expected[allowed.flatten()]).sum()
-    # 27 degrees of freedom: above 59 in one of 2,500 runs.
-    assert chi_squared < 59
+    probability = PairDistribution(logits, allowed).logits_BNN.flatten().softmax(0).view(size, size)
+    assert allowed[0][move[:, 0], move[:, 1]].all()
+    distance, pairs = chi_squared(move, probability)
+    # With nine degrees of freedom: above 30 in one of 2,500 runs.
+    assert pairs <= 10
+    assert distance < 30
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_ten_million_draws_are_all_allowed(dtype: torch.dtype) -> None:
+    """No forbidden pair is ever drawn, with a capacity and without, whatever the draw."""
+    from dact.kernels.pick_move.triton_impl import pick_move_triton
+
+    rows, generator = 20_000, torch.Generator("cuda").manual_seed(0)
+    for name, problem in PROBLEMS.items():
+        batch = problem.sample(14, rows, generator)
+        tour = problem.random_start(batch, generator)
+        feasible = loads_of(batch, tour) if batch.depots else None
+        _, last = moves_so_far(rows, batch.length, "cuda")
+        allowed = open_pairs(tour, last, feasible)
+        query, key = (x.to(dtype) for x in queries_and_keys(rows, batch.length, "cuda"))
+        settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last, "feasible": feasible}
+        sound = torch.ones((), dtype=torch.bool, device="cuda")
+        for run in range(250):
+            draw = torch.rand(2, rows, dtype=torch.float64, device="cuda", generator=generator)
+            # The ends of the unit interval too.
+            draw[:, :2] = torch.tensor([0.0, 1 - 2**-53]) if run % 2 else torch.tensor([1 - 2**-53, 0.0])
+            move = pick_move_triton(query, key, network("cuda"), **settings, draw_2B=draw)
+            sound &= allowed[torch.arange(rows, device="cuda"), move[:, 0], move[:, 1]].all()
+        assert sound, name
 
 
 def heads_of(query_SBNE: Tensor, key_SBNE: Tensor) -> tuple[Tensor, Tensor]:

@@ -42,7 +42,7 @@ def test_the_last_pair_is_closed_in_both_orders_wherever_its_nodes_are() -> None
     after, _ = step(two_opt, batch, state, torch.tensor([[1, 3]]))
     assert after.last_move_B2.tolist() == [[1, 3]]
     place = tours.position(after.tour_BN)[0]
-    opened = open_moves(Tsp(), batch, after, two_opt)[0]
+    opened = open_moves(Tsp(), batch, after.tour_BN, after.last_move_B2, two_opt)[0]
     assert not opened[place[1], place[3]]
     assert not opened[place[3], place[1]]
     assert not opened.diagonal().any()
@@ -52,7 +52,7 @@ def test_the_last_pair_is_closed_in_both_orders_wherever_its_nodes_are() -> None
 def test_before_the_first_step_only_the_diagonal_is_closed() -> None:
     """There is no last pair yet."""
     batch, state = square()
-    assert int(open_moves(Tsp(), batch, state, two_opt).sum()) == 4 * 4 - 4
+    assert int(open_moves(Tsp(), batch, state.tour_BN, state.last_move_B2, two_opt).sum()) == 4 * 4 - 4
 
 
 def test_restart_after_patience_goes_back_to_the_incumbent() -> None:
@@ -77,7 +77,11 @@ def test_random_walks_stay_feasible_and_costs_add_up(problem_name: str, batch: B
     state = start_state(tour_BN, batch.cost(tour_BN))
     lowest_B, paid_B = state.cost_B.clone(), torch.zeros(batch.rows)
     for _ in range(40):
-        opened_BP = open_moves(problem, batch, state, operator).expand(batch.rows, -1, -1).flatten(1)
+        opened_BP = (
+            open_moves(problem, batch, state.tour_BN, state.last_move_B2, operator)
+            .expand(batch.rows, -1, -1)
+            .flatten(1)
+        )
         pick_B = torch.multinomial(opened_BP.float(), 1, generator=generator).squeeze(1)
         move_B2 = torch.stack((pick_B // batch.length, pick_B % batch.length), dim=1)
         state, reward_B = step(operator, batch, state, move_B2)

@@ -113,6 +113,11 @@ class Problem(Protocol):
         """Numbers the policy sees for each node."""
         ...
 
+    @property
+    def view(self) -> str | None:
+        """Which of `dact.kernels.tour_view.VIEWS` gives its features and allowed 2-opt moves; None if none does."""
+        ...
+
     def collate(self, instances: Sequence[Instance], routes_needed: int = 0) -> Batch:
         """One row per instance; all must give the same tour length. Room for `routes_needed` routes."""
         ...

@@ -14,6 +14,7 @@ from torch import Generator, Tensor, nn
 
 from dact import tours
 from dact.instances import Instance, InstanceSet, capacity_for
+from dact.kernels.tour_view import CAPACITY
 from dact.operators import Operator
 from dact.problems import capacity, construct, distributions, layout
 from dact.problems.base import Batch
@@ -75,6 +76,7 @@ class Cvrp:
 
     name: str = "cvrp"
     features: int = 7
+    view: str | None = CAPACITY
 
     def collate(self, instances: Sequence[Instance], routes_needed: int = 0) -> Batch:
         """One row per instance; costs by each instance's own rule."""

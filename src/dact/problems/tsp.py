@@ -8,6 +8,7 @@ from torch import Generator, Tensor
 
 from dact import tours
 from dact.instances import Instance, InstanceSet
+from dact.kernels.tour_view import COORDINATES
 from dact.operators import Operator
 from dact.problems import layout
 from dact.problems.base import Batch
@@ -32,6 +33,7 @@ class Tsp:
 
     name: str = "tsp"
     features: int = 2
+    view: str | None = COORDINATES
 
     def collate(self, instances: Sequence[Instance], routes_needed: int = 0) -> Batch:
         """One row per instance; costs by each instance's own rule."""

@@ -5,20 +5,20 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from dact.kernels.make_move import betters
 from dact.operators import Operator
 from dact.problems import Batch, Problem
 from dact.search.state import SearchState
 
 
-def open_moves(problem: Problem, batch: Batch, state: SearchState, operator: Operator) -> Tensor:
+def open_moves(problem: Problem, batch: Batch, tour_BN: Tensor, last_move_B2: Tensor, operator: Operator) -> Tensor:
     """(B, N, N) bool: feasible pairs, without the diagonal and without the last pair in either order."""
     size = batch.length
     open_BNN = torch.ones(size, size, dtype=torch.bool, device=batch.device).fill_diagonal_(False)
-    feasible_BNN = problem.allowed_moves(batch, state.tour_BN, operator)
+    feasible_BNN = problem.allowed_moves(batch, tour_BN, operator)
     if feasible_BNN is not None:
         open_BNN = feasible_BNN & open_BNN
-    first_BN = state.tour_BN == state.last_move_B2[:, :1]
-    second_BN = state.tour_BN == state.last_move_B2[:, 1:]
+    first_BN, second_BN = tour_BN == last_move_B2[:, :1], tour_BN == last_move_B2[:, 1:]
     last_BNN = first_BN.unsqueeze(2) & second_BN.unsqueeze(1)
     return open_BNN & ~(last_BNN | last_BNN.transpose(1, 2))
 
@@ -27,8 +27,8 @@ def step(operator: Operator, batch: Batch, state: SearchState, move_B2: Tensor) 
     """The state after the move, and the reward: by how much it bettered the incumbent (section 3)."""
     tour_BN = operator(state.tour_BN, move_B2)
     cost_B = batch.cost(tour_BN)
-    better_B = cost_B < state.incumbent_cost_B
-    incumbent_cost_B = torch.minimum(cost_B, state.incumbent_cost_B)
+    better_B = betters(cost_B, state.incumbent_cost_B)
+    incumbent_cost_B = torch.where(better_B, cost_B, state.incumbent_cost_B)
     after = SearchState(
         tour_BN=tour_BN,
         cost_B=cost_B,

@@ -1,4 +1,4 @@
-"""Contexts and queries in one kernel: a program takes one aspect of one row, or of a few short ones.
+"""Contexts and queries: a program takes one aspect of a few short rows, or lines of long rows whose maxima are known.
 
 Shape letters: as in reference.py; G rows of P padded positions share a program as R = G * P lines.
 """
@@ -12,14 +12,33 @@ from torch import Tensor
 
 from dact.kernels.launch import power_of_two, triton_dtype
 
-LONGEST = 128
 LINES = 64
-"""Short rows share a program up to this many lines."""
+"""Short rows share a program up to this many lines; longer rows are pooled beforehand."""
+LONG_LINES = 128
+"""Lines of a program when rows are long."""
 
 
 @triton.jit
 def _matrix(ptr, stride, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     return tl.load(ptr + tl.arange(0, ROWS)[:, None] * stride + tl.arange(0, COLUMNS)[None, :])
+
+
+@triton.jit
+def _write(
+    x_RD, pooled_RD, line_R, inside_R1, aspect, local_ptr, whole_ptr, query_matrix_ptr, context_ptr, query_ptr,
+    D: tl.constexpr, HEADS: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """Contexts and queries of some lines, given also what was pooled over the row of each."""
+    column_D = tl.arange(0, D)
+    context_RD = tl.dot(x_RD.to(DTYPE), _matrix(local_ptr + aspect * D * D, D, D, D), input_precision=PRECISION)
+    whole_DD = _matrix(whole_ptr + aspect * D * D, D, D, D)
+    context_RD = tl.dot(pooled_RD.to(DTYPE), whole_DD, context_RD, input_precision=PRECISION).to(DTYPE)
+    tl.store(context_ptr + line_R[:, None] * D + column_D[None, :], context_RD, mask=inside_R1)
+    for head in range(HEADS):
+        matrix_DD = _matrix(query_matrix_ptr + aspect * D * HEADS * D + head * D, HEADS * D, D, D)
+        query_RD = tl.dot(context_RD, matrix_DD, input_precision=PRECISION).to(DTYPE)
+        target_RD = (line_R[:, None] * HEADS + head) * D + column_D[None, :]
+        tl.store(query_ptr + target_RD, query_RD, mask=inside_R1)
 
 
 @triton.jit
@@ -35,26 +54,39 @@ def _context_kernel(
     place_R = line_R % P
     inside_R1 = ((place_R < N) & (row_R < rows))[:, None]
     line_R = (aspect * rows + row_R).to(tl.int64) * N + place_R
-    column_D = tl.arange(0, D)
-    x_RD = tl.load(x_ptr + line_R[:, None] * D + column_D[None, :], mask=inside_R1, other=0.0)
+    x_RD = tl.load(x_ptr + line_R[:, None] * D + tl.arange(0, D)[None, :], mask=inside_R1, other=0.0)
     x_GPD = tl.reshape(tl.where(inside_R1, x_RD.to(tl.float32), float("-inf")), (G, P, D))
     pooled_GPD = tl.broadcast_to(tl.max(x_GPD, 1)[:, None, :], (G, P, D))
     # Beyond the last row there is nothing to pool.
-    pooled_RD = tl.where(inside_R1, tl.reshape(pooled_GPD, (R, D)), 0.0).to(DTYPE)
-    context_RD = tl.dot(x_RD.to(DTYPE), _matrix(local_ptr + aspect * D * D, D, D, D), input_precision=PRECISION)
-    whole_DD = _matrix(whole_ptr + aspect * D * D, D, D, D)
-    context_RD = tl.dot(pooled_RD, whole_DD, context_RD, input_precision=PRECISION).to(DTYPE)
-    tl.store(context_ptr + line_R[:, None] * D + column_D[None, :], context_RD, mask=inside_R1)
-    for head in range(HEADS):
-        matrix_DD = _matrix(query_matrix_ptr + aspect * D * HEADS * D + head * D, HEADS * D, D, D)
-        query_RD = tl.dot(context_RD, matrix_DD, input_precision=PRECISION).to(DTYPE)
-        target_RD = (line_R[:, None] * HEADS + head) * D + column_D[None, :]
-        tl.store(query_ptr + target_RD, query_RD, mask=inside_R1)
+    pooled_RD = tl.where(inside_R1, tl.reshape(pooled_GPD, (R, D)), 0.0)
+    _write(
+        x_RD, pooled_RD, line_R, inside_R1, aspect, local_ptr, whole_ptr, query_matrix_ptr, context_ptr, query_ptr,
+        D, HEADS, DTYPE, PRECISION,
+    )  # fmt: skip
 
 
-def fits(size: int, width: int) -> bool:
-    """Does the kernel handle these sizes?"""
-    return size <= LONGEST and 16 <= width <= 64 and width & (width - 1) == 0
+@triton.jit
+def _pooled_context_kernel(
+    x_ptr, pooled_ptr, local_ptr, whole_ptr, query_matrix_ptr, context_ptr, query_ptr, rows, N,
+    R: tl.constexpr, D: tl.constexpr, HEADS: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    aspect = tl.program_id(1)
+    line_R = tl.program_id(0) * R + tl.arange(0, R)
+    inside_R1 = (line_R < rows * N)[:, None]
+    column_D = tl.arange(0, D)
+    pooled_R = pooled_ptr + (aspect * rows + line_R // N) * D
+    pooled_RD = tl.load(pooled_R[:, None] + column_D[None, :], mask=inside_R1, other=0.0)
+    line_R = aspect.to(tl.int64) * rows * N + line_R
+    x_RD = tl.load(x_ptr + line_R[:, None] * D + column_D[None, :], mask=inside_R1, other=0.0)
+    _write(
+        x_RD, pooled_RD, line_R, inside_R1, aspect, local_ptr, whole_ptr, query_matrix_ptr, context_ptr, query_ptr,
+        D, HEADS, DTYPE, PRECISION,
+    )  # fmt: skip
+
+
+def fits(width: int) -> bool:
+    """Do the kernels handle this width?"""
+    return 16 <= width <= 64 and width & (width - 1) == 0
 
 
 def context_triton(
@@ -69,16 +101,20 @@ def context_triton(
     """As the reference, with everything in the dtype of the matrices; E is a multiple of D."""
     aspects, rows, size, width = x_SBND.shape
     dtype, padded = local_SDD.dtype, power_of_two(size)
-    if not fits(size, width):
-        raise ValueError(f"no kernel for {size} positions of {width}")
-    group = max(1, LINES // padded)
+    if not fits(width):
+        raise ValueError(f"no kernel for positions of {width}")
+    x_SBND = x_SBND.contiguous()
     context_SBND = torch.empty(aspects, rows, size, width, device=x_SBND.device, dtype=dtype)
     query_SBNE = torch.empty(aspects, rows, size, query_SDE.shape[2], device=x_SBND.device, dtype=dtype)
-    _context_kernel[(triton.cdiv(rows, group), aspects)](
-        x_SBND.contiguous(), local_SDD.contiguous(), whole_SDD.contiguous(), query_SDE.contiguous(),
-        context_SBND, query_SBNE, rows, size,
-        G=group, P=padded, D=width, HEADS=query_SDE.shape[2] // width,
-        DTYPE=triton_dtype(dtype), PRECISION=precision,
-        num_warps=warps or max(4, group * padded // 16), num_stages=2,
-    )  # fmt: skip
+    tensors = (local_SDD.contiguous(), whole_SDD.contiguous(), query_SDE.contiguous(), context_SBND, query_SBNE)
+    shape = {"D": width, "HEADS": query_SDE.shape[2] // width, "DTYPE": triton_dtype(dtype), "PRECISION": precision}
+    if size <= LINES:
+        group = max(1, LINES // padded)
+        _context_kernel[(triton.cdiv(rows, group), aspects)](
+            x_SBND, *tensors, rows, size, G=group, P=padded, **shape, num_warps=warps or 4, num_stages=2
+        )
+    else:
+        _pooled_context_kernel[(triton.cdiv(rows * size, LONG_LINES), aspects)](
+            x_SBND, x_SBND.amax(2), *tensors, rows, size, R=LONG_LINES, **shape, num_warps=warps or 8, num_stages=2
+        )
     return context_SBND, query_SBNE

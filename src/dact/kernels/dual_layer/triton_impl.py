@@ -16,6 +16,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from dact.kernels.dual_layer.constants import PlaceConstants
 from dact.kernels.dual_layer.reference import EPSILON, DualLayer
 from dact.kernels.launch import power_of_two, triton_dtype
 
@@ -39,6 +40,32 @@ def _embedded(feature_ptr, embed_ptr, inside_R, R: tl.constexpr, F: tl.constexpr
 
 
 @triton.jit
+def _projected(x_RD, ptr, D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr):
+    return tl.dot(x_RD, _matrix(ptr, D, K), input_precision=PRECISION).to(DTYPE)
+
+
+@triton.jit
+def _weights(x_RD, ptr, seen_RR, D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr):
+    """(R, R) weights of one head, relative to the largest of a line, and the (R, 1) share of one in their sum."""
+    query_RK = _projected(x_RD, ptr, D, K, DTYPE, PRECISION)
+    key_RK = _projected(x_RD, ptr + D * K, D, K, DTYPE, PRECISION)
+    score_RR = tl.dot(query_RK, tl.trans(key_RK), input_precision=PRECISION)
+    score_RR = tl.where(seen_RR, score_RR, float("-inf"))
+    weight_RR = tl.exp2(score_RR - tl.max(score_RR, 1)[:, None])
+    return weight_RR.to(DTYPE), (1.0 / tl.sum(weight_RR, 1))[:, None]
+
+
+@triton.jit
+def _collect(
+    sum_RD, weight_RR, share_R1, value_RK, out_ptr,
+    D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """A sum with what a head gathers added through its rows of the output matrix."""
+    gathered_RK = tl.dot(weight_RR, value_RK, input_precision=PRECISION) * share_R1
+    return tl.dot(gathered_RK.to(DTYPE), _matrix(out_ptr, K, D), sum_RD, input_precision=PRECISION)
+
+
+@triton.jit
 def _attend(
     own_RD, other_RD, own_sum_RD, other_sum_RD, own_ptr, other_ptr, own_out_ptr, other_out_ptr, head, seen_RR,
     H: tl.constexpr, D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
@@ -46,23 +73,38 @@ def _attend(
     """One head of one aspect's scores: what they gather from both aspects is added to their sums."""
     MATRIX: tl.constexpr = D * K
     own_ptr += head * 4 * MATRIX
-    query_RK = tl.dot(own_RD, _matrix(own_ptr, D, K), input_precision=PRECISION).to(DTYPE)
-    key_RK = tl.dot(own_RD, _matrix(own_ptr + MATRIX, D, K), input_precision=PRECISION).to(DTYPE)
-    score_RR = tl.dot(query_RK, tl.trans(key_RK), input_precision=PRECISION)
-    score_RR = tl.where(seen_RR, score_RR, float("-inf"))
-    weight_RR = tl.exp2(score_RR - tl.max(score_RR, 1)[:, None])
-    share_R = 1.0 / tl.sum(weight_RR, 1)
-    weight_RR = weight_RR.to(DTYPE)
-    value_RK = tl.dot(own_RD, _matrix(own_ptr + 2 * MATRIX, D, K), input_precision=PRECISION).to(DTYPE)
-    gathered_RK = tl.dot(weight_RR, value_RK, input_precision=PRECISION) * share_R[:, None]
-    own_out_KD = _matrix(own_out_ptr + head * MATRIX, K, D)
-    own_sum_RD = tl.dot(gathered_RK.to(DTYPE), own_out_KD, own_sum_RD, input_precision=PRECISION)
-    reference_KD = _matrix(other_ptr + (head * 4 + 3) * MATRIX, D, K)
-    reference_RK = tl.dot(other_RD, reference_KD, input_precision=PRECISION).to(DTYPE)
-    gathered_RK = tl.dot(weight_RR, reference_RK, input_precision=PRECISION) * share_R[:, None]
-    other_out_KD = _matrix(other_out_ptr + (H + head) * MATRIX, K, D)
-    other_sum_RD = tl.dot(gathered_RK.to(DTYPE), other_out_KD, other_sum_RD, input_precision=PRECISION)
+    weight_RR, share_R1 = _weights(own_RD, own_ptr, seen_RR, D, K, DTYPE, PRECISION)
+    value_RK = _projected(own_RD, own_ptr + 2 * MATRIX, D, K, DTYPE, PRECISION)
+    own_out_ptr += head * MATRIX
+    own_sum_RD = _collect(own_sum_RD, weight_RR, share_R1, value_RK, own_out_ptr, D, K, DTYPE, PRECISION)
+    reference_RK = _projected(other_RD, other_ptr + (head * 4 + 3) * MATRIX, D, K, DTYPE, PRECISION)
+    other_out_ptr += (H + head) * MATRIX
+    other_sum_RD = _collect(other_sum_RD, weight_RR, share_R1, reference_RK, other_out_ptr, D, K, DTYPE, PRECISION)
     return own_sum_RD, other_sum_RD
+
+
+@triton.jit
+def _attend_first(
+    node_RD, node_sum_RD, place_sum_RD, project_ptr, out_ptr, weight_ptr, reference_ptr, head, line_R, seen_RR,
+    P: tl.constexpr, H: tl.constexpr, D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """One head of both aspects' scores in a first layer, where all that is of places alone is known."""
+    MATRIX: tl.constexpr = D * K
+    project_ptr += head * 4 * MATRIX
+    weight_RR, share_R1 = _weights(node_RD, project_ptr, seen_RR, D, K, DTYPE, PRECISION)
+    value_RK = _projected(node_RD, project_ptr + 2 * MATRIX, D, K, DTYPE, PRECISION)
+    node_out_ptr = out_ptr + head * MATRIX
+    node_sum_RD = _collect(node_sum_RD, weight_RR, share_R1, value_RK, node_out_ptr, D, K, DTYPE, PRECISION)
+    from_R1 = (head * P + line_R % P)[:, None]
+    reference_RK = tl.load(reference_ptr + from_R1 * K + tl.arange(0, K)[None, :])
+    place_out_ptr = out_ptr + 2 * D * D + (H + head) * MATRIX
+    place_sum_RD = _collect(place_sum_RD, weight_RR, share_R1, reference_RK, place_out_ptr, D, K, DTYPE, PRECISION)
+    same_RR = line_R[:, None] // P == line_R[None, :] // P
+    weight_RR = tl.load(weight_ptr + from_R1 * P + (line_R % P)[None, :], mask=same_RR, other=0.0)
+    reference_RK = _projected(node_RD, project_ptr + 3 * MATRIX, D, K, DTYPE, PRECISION)
+    node_out_ptr = out_ptr + (H + head) * MATRIX
+    node_sum_RD = _collect(node_sum_RD, weight_RR, 1.0, reference_RK, node_out_ptr, D, K, DTYPE, PRECISION)
+    return node_sum_RD, place_sum_RD
 
 
 @triton.jit
@@ -89,7 +131,7 @@ def _feed_forward(
 
 @triton.jit
 def _layer_kernel(
-    node_ptr, place_ptr, result_ptr, node_stride, place_stride, result_stride, embed_ptr,
+    node_ptr, place_ptr, result_ptr, node_stride, place_stride, result_stride, embed_ptr, weight_ptr, reference_ptr,
     project_ptr, out_ptr, into_ptr, into_bias_ptr, onward_ptr, onward_bias_ptr, rows, N,
     F: tl.constexpr, G: tl.constexpr, P: tl.constexpr, D: tl.constexpr, H: tl.constexpr, C: tl.constexpr,
     DTYPE: tl.constexpr, PRECISION: tl.constexpr, EPSILON: tl.constexpr,
@@ -116,14 +158,20 @@ def _layer_kernel(
     PROJECT: tl.constexpr = 4 * D * D
     OUT: tl.constexpr = 2 * D * D
     for head in range(H):
-        node_sum_RD, place_sum_RD = _attend(
-            node_RD, place_RD, node_sum_RD, place_sum_RD, project_ptr, project_ptr + PROJECT,
-            out_ptr, out_ptr + OUT, head, seen_RR, H, D, K, DTYPE, PRECISION,
-        )  # fmt: skip
-        place_sum_RD, node_sum_RD = _attend(
-            place_RD, node_RD, place_sum_RD, node_sum_RD, project_ptr + PROJECT, project_ptr,
-            out_ptr + OUT, out_ptr, head, seen_RR, H, D, K, DTYPE, PRECISION,
-        )  # fmt: skip
+        if weight_ptr is None:
+            node_sum_RD, place_sum_RD = _attend(
+                node_RD, place_RD, node_sum_RD, place_sum_RD, project_ptr, project_ptr + PROJECT,
+                out_ptr, out_ptr + OUT, head, seen_RR, H, D, K, DTYPE, PRECISION,
+            )  # fmt: skip
+            place_sum_RD, node_sum_RD = _attend(
+                place_RD, node_RD, place_sum_RD, node_sum_RD, project_ptr + PROJECT, project_ptr,
+                out_ptr + OUT, out_ptr, head, seen_RR, H, D, K, DTYPE, PRECISION,
+            )  # fmt: skip
+        else:
+            node_sum_RD, place_sum_RD = _attend_first(
+                node_RD, node_sum_RD, place_sum_RD, project_ptr, out_ptr, weight_ptr, reference_ptr, head, line_R,
+                seen_RR, P, H, D, K, DTYPE, PRECISION,
+            )  # fmt: skip
     count = (N * D).to(tl.float32)
     target_RD = row_R[:, None] * N * D + within_RD
     for aspect in tl.static_range(2):
@@ -188,10 +236,10 @@ class Launch:
 
 
 LAUNCHES = {
-    16: Launch(group=4, warps=4, stages=2),
-    32: Launch(group=2, warps=4, stages=2),
-    64: Launch(group=1, warps=4, stages=2),
-    128: Launch(group=1, warps=8, stages=2),
+    16: Launch(group=4, warps=4, stages=2, registers=168),
+    32: Launch(group=2, warps=4, stages=2, registers=168),
+    64: Launch(group=1, warps=4, stages=2, registers=168),
+    128: Launch(group=1, warps=8, stages=3),
 }
 """By padded length."""
 
@@ -204,11 +252,12 @@ def dual_layer_triton(
     precision: str = "tf32",
     embed_FD: Tensor | None = None,
     launch: Launch | None = None,
+    constants: PlaceConstants | None = None,
 ) -> Tensor:
     """(2, B, N, D) after the layer, in the dtype of its matrices.
 
-    `place_BND` may be one table expanded over the rows. With `embed_FD`, nodes are given by their F features and
-    embedded on the way.
+    `place_BND` may be one table expanded over the rows; where `constants` are those of that table, less is computed.
+    With `embed_FD`, nodes are given by their F features and embedded on the way.
     """
     rows, size, width = node_BND.shape[0], *place_BND.shape[1:]
     heads, hidden, padded = packed.project_SH4DK.shape[1], packed.into_SDC.shape[2], power_of_two(size)
@@ -218,10 +267,14 @@ def dual_layer_triton(
     dtype = packed.out_SED.dtype
     aspects_SBND = torch.empty(2, rows, size, width, device=node_BND.device, dtype=dtype)
     node_BND = node_BND.contiguous()
+    weight_HPP, reference_HPK = None, None
+    if constants is not None:
+        weight_HPP, reference_HPK, sum_ND = constants
+        place_BND = sum_ND.expand_as(place_BND)
     place_BND = place_BND if place_BND.stride()[1:] == (width, 1) else place_BND.contiguous()
     _layer_kernel[(triton.cdiv(rows, launch.group),)](
         node_BND, place_BND, aspects_SBND, node_BND.stride(0), place_BND.stride(0), aspects_SBND.stride(0),
-        embed_FD, *packed, rows, size,
+        embed_FD, weight_HPP, reference_HPK, *packed, rows, size,
         F=0 if embed_FD is None else len(embed_FD), G=launch.group, P=padded, D=width, H=heads, C=hidden,
         DTYPE=triton_dtype(dtype), PRECISION=precision, EPSILON=EPSILON,
         num_warps=launch.warps, num_stages=launch.stages, maxnreg=launch.registers,

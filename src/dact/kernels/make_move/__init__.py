@@ -3,6 +3,6 @@
 Everything a step does once the move is known, for `two_opt`, `insert` and `swap`.
 """
 
-from dact.kernels.make_move.reference import OPERATORS, Costs, Search, make_move_reference
+from dact.kernels.make_move.reference import OPERATORS, Costs, Search, betters, make_move_reference
 
-__all__ = ["OPERATORS", "Costs", "Search", "make_move_reference"]
+__all__ = ["OPERATORS", "Costs", "Search", "betters", "make_move_reference"]

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 
 OPERATORS = ("two_opt", "insert", "swap")
+LEAST_GAIN = 1e-6
+"""A new incumbent is better by more than this share of the cost: float32 sums of the same legs differ by less."""
 
 
 class Search(NamedTuple):
@@ -35,9 +37,9 @@ def make_move_reference(search: Search, move_B2: Tensor, costs: Costs, operator:
     """The search after the move of each row, a pair of positions."""
     tour_BN = _moved(search.tour_BN, move_B2, operator)
     cost_B = _cost(tour_BN, costs)
-    better_B = cost_B < search.incumbent_cost_B
+    better_B = betters(cost_B, search.incumbent_cost_B)
     incumbent_BN = torch.where(better_B.unsqueeze(1), tour_BN, search.incumbent_BN)
-    incumbent_cost_B = torch.minimum(cost_B, search.incumbent_cost_B)
+    incumbent_cost_B = torch.where(better_B, cost_B, search.incumbent_cost_B)
     stall_B = torch.where(better_B, 0, search.stall_B + 1)
     tired_B = stall_B >= patience
     return Search(
@@ -48,6 +50,11 @@ def make_move_reference(search: Search, move_B2: Tensor, costs: Costs, operator:
         torch.where(tired_B, 0, stall_B),
         search.tour_BN.gather(1, move_B2),
     )
+
+
+def betters(cost_B: Tensor, incumbent_cost_B: Tensor) -> Tensor:
+    """Is it a new incumbent? Exchanging two empty routes is not, whatever rounding makes of the cost."""
+    return cost_B < (1 - LEAST_GAIN) * incumbent_cost_B
 
 
 def _moved(tour_BN: Tensor, move_B2: Tensor, operator: str) -> Tensor:

@@ -10,7 +10,7 @@ import triton.language as tl
 from torch import Tensor
 
 from dact.kernels.launch import power_of_two
-from dact.kernels.make_move.reference import OPERATORS, Costs, Search
+from dact.kernels.make_move.reference import LEAST_GAIN, OPERATORS, Costs, Search
 
 
 @triton.jit
@@ -36,7 +36,7 @@ def _source(place, first, second, N, OPERATOR: tl.constexpr):
 def _move_kernel(
     tour_ptr, cost_ptr, incumbent_ptr, incumbent_cost_ptr, stall_ptr, last_ptr, move_ptr,
     coordinates_ptr, scale_ptr, distance_ptr, matrix_ptr, patience, N,
-    P: tl.constexpr, OPERATOR: tl.constexpr, MATRIX: tl.constexpr,
+    P: tl.constexpr, OPERATOR: tl.constexpr, MATRIX: tl.constexpr, LEAST: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     place_P = tl.arange(0, P)
@@ -67,12 +67,12 @@ def _move_kernel(
         y_P -= tl.load(coordinates_ptr + 2 * next_node_P + 1, mask=inside_P, other=0.0)
         cost = tl.load(scale_ptr + row) * tl.sum(tl.sqrt(x_P * x_P + y_P * y_P), 0)
     best = tl.load(incumbent_cost_ptr + row)
-    better = cost < best
+    better = cost < (1 - LEAST) * best
     stall = tl.where(better, 0, tl.load(stall_ptr + row) + 1)
     tired = stall >= patience
     incumbent_P = tl.load(incumbent_ptr + place_P, mask=inside_P, other=0)
     incumbent_P = tl.where(better, node_P, incumbent_P)
-    best = tl.minimum(cost, best)
+    best = tl.where(better, cost, best)
     # All of the row has been read before any of it is overwritten.
     tl.debug_barrier()
     tl.store(tour_ptr + place_P, tl.where(tired, incumbent_P, node_P), mask=inside_P)
@@ -94,6 +94,7 @@ def make_move_triton(search: Search, move_B2: Tensor, costs: Costs, operator: st
     padded = power_of_two(size, least=32)
     _move_kernel[(rows,)](
         *search, move_B2.contiguous(), *(None if x is None else x.contiguous() for x in costs), patience, size,
-        P=padded, OPERATOR=operator, MATRIX=costs.distance_INN is not None, num_warps=max(1, min(4, padded // 64)),
+        P=padded, OPERATOR=operator, MATRIX=costs.distance_INN is not None, LEAST=LEAST_GAIN,
+        num_warps=max(1, min(4, padded // 64)),
     )  # fmt: skip
     return search

@@ -14,14 +14,14 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from dact.kernels.launch import float32_precision, triton_dtype
+from dact.kernels.launch import MULTIPROCESSORS, float32_precision, triton_dtype
 from dact.kernels.pair_logits.reference import Aggregation
 from dact.kernels.pair_logits.tile import SLOTS, hidden_units, load_network, load_slots, pair_scores
 
 TILE = 16
 FORWARD_WARPS = 4
 BACKWARD_WARPS = 8
-PROGRAMS = 132 * 4
+PROGRAMS = MULTIPROCESSORS * 4
 """Programs of the backward kernel, each with its own partial sums."""
 
 

@@ -1,169 +1,158 @@
-"""Two kernels: the mass (or the best pair) of every first position, a tile of pairs at a time, and then the choice.
+"""Two kernels: the mass (or the best pair) of every first position, and then the choice.
 
 Logits are bounded by the clip, so the mass of a pair is exp(clip * tanh(x) - clip) without looking for a peak:
--2 clip / (1 + exp(2 x)) in the exponent. Masses of pairs never leave the chip, only their N sums per row do.
-Sums over positions are taken in float64, and only a pair with mass is ever chosen.
-Shape letters: as in reference.py and pair_logits/tile.py; T positions of a tile, P >= N a power of two.
+-2 clip / (1 + exp(2 x)) in the exponent. Masses of pairs never leave the chip, only sums of a first position over
+a block of second positions do. Sums over positions are taken in float64, and only a pair with mass is ever chosen.
+Shape letters: as in reference.py and logits.py, Q blocks of second positions, P >= N a power of two.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
 # ruff: noqa: ANN001, ANN202
 import math
+from typing import Any, NamedTuple
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from dact.kernels.launch import power_of_two, triton_dtype
+from dact.kernels.launch import MULTIPROCESSORS, power_of_two, triton_dtype
 from dact.kernels.pair_logits.reference import Aggregation
-from dact.kernels.pair_logits.tile import SLOTS, hidden_units, load_network, load_slots, pair_scores
 from dact.kernels.pair_logits.triton_impl import fits
+from dact.kernels.pick_move.feasible import CAPACITY, EVERY, MASK, of_row, of_second, open_pairs
+from dact.kernels.pick_move.logits import SLOTS, load_keys, load_weights, pair_logits
 from dact.kernels.pick_move.reference import Capacity, Feasible
 
-TILE = 16
-EVERY, CAPACITY, MASK = 0, 1, 2
-"""Kinds of feasibility."""
+PROGRAMS = MULTIPROCESSORS * 4
+"""So many programs keep the GPU busy; of few rows each takes only some first positions."""
+
+
+class Launch(NamedTuple):
+    """How the first kernel is launched."""
+
+    warps: int = 4
+    seconds: int = 16
+    """Second positions of a warp."""
+    firsts: int = 8
+    """First positions at a time."""
+    stages: int = 2
+    registers: int | None = None
+    turns: int = 1
+    """Blocks of pairs that a program works on in turn, of many: short ones take no longer than loading the network."""
+
+
+def launch_for(dtype: torch.dtype) -> Launch:
+    """The fastest of those measured on an H200, at most 8 % behind the fastest for any one size."""
+    return Launch(warps=4, firsts=4) if dtype == torch.float32 else Launch(warps=2, stages=3)
 
 
 @triton.jit
-def _within_capacity(first_T, second_J, inside_TJ, row, loads, N):
-    """(T, J): is the 2-opt move feasible? A segment over position 0 stands for its complement."""
-    route_ptr, depot_ptr, before_ptr, rest_ptr, until_ptr, after_ptr, room_ptr = loads
-    next_J = tl.where(second_J + 1 < N, second_J + 1, 0)
-    previous_T = tl.where(first_T > 0, first_T - 1, N - 1)
-    over_start_TJ = (first_T[:, None] > second_J[None, :]) | (first_T == 0)[:, None]
-    low_TJ = row * N + tl.where(over_start_TJ, next_J[None, :], first_T[:, None])
-    high_TJ = row * N + tl.where(over_start_TJ, previous_T[:, None], second_J[None, :])
-    room = tl.load(room_ptr + row)
-    same_route = tl.load(route_ptr + low_TJ, inside_TJ, 0) == tl.load(route_ptr + high_TJ, inside_TJ, 0)
-    turned = same_route & (tl.load(depot_ptr + low_TJ, inside_TJ, 0) == 0)
-    head = tl.load(before_ptr + low_TJ, inside_TJ, 0) + tl.load(until_ptr + high_TJ, inside_TJ, 0) <= room
-    tail = tl.load(rest_ptr + low_TJ, inside_TJ, 0) + tl.load(after_ptr + high_TJ, inside_TJ, 0) <= room
-    nothing = over_start_TJ & (next_J[None, :] == first_T[:, None])
-    return turned | (head & tail) | nothing
+def _second(block, W: tl.constexpr, M: tl.constexpr):
+    """(W, M, 1) second positions of a block."""
+    return ((block * W + tl.arange(0, W)[:, None]) * M + tl.arange(0, M)[None, :])[:, :, None]
 
 
 @triton.jit
-def _open_pairs(first_T, second_J, row, tour_ptr, last_ptr, loads, mask_ptr, N, KIND: tl.constexpr):
-    """(T, J): pairs that may be drawn."""
-    inside_TJ = (first_T < N)[:, None] & (second_J < N)[None, :]
-    last_first, last_second = tl.load(last_ptr + 2 * row).to(tl.int32), tl.load(last_ptr + 2 * row + 1).to(tl.int32)
-    first_node_T = tl.load(tour_ptr + row * N + first_T, mask=first_T < N, other=-2).to(tl.int32)
-    # Read once per pair, not per position: this spreads the pairs over all threads for what follows.
-    second_TJ = (first_T * 0)[:, None] + second_J[None, :]
-    second_node_TJ = tl.load(tour_ptr + row * N + second_TJ, mask=inside_TJ, other=-2).to(tl.int32)
-    last_TJ = (first_node_T == last_first)[:, None] & (second_node_TJ == last_second)
-    last_TJ |= (first_node_T == last_second)[:, None] & (second_node_TJ == last_first)
-    open_TJ = inside_TJ & (first_T[:, None] != second_J[None, :]) & (last_TJ == 0)
-    if KIND == 1:
-        open_TJ &= _within_capacity(first_T, second_J, inside_TJ, row, loads, N)
-    if KIND == 2:
-        pair_TJ = first_T[:, None] * N + second_J[None, :]
-        open_TJ &= tl.load(mask_ptr + row * N * N + pair_TJ, mask=inside_TJ, other=0) != 0
-    return open_TJ
+def _mass(x, opened, slope):
+    """exp(clip * tanh - clip) of open pairs, from 2 / log(2) times their logits; zero of others."""
+    return tl.where(opened, tl.exp2(-slope / (1.0 + tl.exp2(tl.where(opened, x, 0.0)))), 0.0)
 
 
 @triton.jit
 def _rows_kernel(
-    query_ptr, key_ptr, w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, tour_ptr, last_ptr,
-    route_ptr, depot_ptr, before_ptr, rest_ptr, until_ptr, after_ptr, room_ptr, mask_ptr,
-    value_ptr, second_ptr, query_aspect, key_aspect, slope, N,
-    H: tl.constexpr, PER: tl.constexpr, K: tl.constexpr, KEY: tl.constexpr, C: tl.constexpr, L: tl.constexpr,
-    T: tl.constexpr, TILES: tl.constexpr, KIND: tl.constexpr, GREEDY: tl.constexpr,
-    DTYPE: tl.constexpr, PRECISION: tl.constexpr, LOG2: tl.constexpr,
+    query_ptr, key_ptr, w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, tour_ptr, last_ptr, load_ptr, room_ptr,
+    mask_ptr, value_ptr, second_ptr, query_aspect, key_aspect, slope, N, items,
+    S: tl.constexpr, H: tl.constexpr, K: tl.constexpr, C: tl.constexpr, KIND: tl.constexpr, GREEDY: tl.constexpr,
+    W: tl.constexpr, M: tl.constexpr, T: tl.constexpr, BLOCKS: tl.constexpr, CHUNKS: tl.constexpr,
+    SPANS: tl.constexpr, TURNS: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr, SCALE: tl.constexpr,
 ):  # fmt: skip
-    """For a tile of first positions: the mass of their open pairs, or their best pair."""
-    PARTS: tl.constexpr = L // H
-    KEY_HEAD: tl.constexpr = K if KEY == PER * K else 0
-    loads = (route_ptr, depot_ptr, before_ptr, rest_ptr, until_ptr, after_ptr, room_ptr)
-    row = (tl.program_id(0) // TILES).to(tl.int64)
-    first_T = (tl.program_id(0) % TILES) * T + tl.arange(0, T)
-    w1_LC, b1_C, w2_CC, b2_C, w3_C = load_network(w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, H, PARTS, L, C, DTYPE)
-    w3_C *= 2 / LOG2
-    b3 = tl.load(b3_ptr).to(tl.float32) * (2 / LOG2)
-    query_ptr += row * N * PER * K
-    key_ptr += row * N * KEY
-    query_LTK = load_slots(query_ptr, query_aspect, K, PER * K, first_T, N, PER, PARTS, L, K // PARTS).to(DTYPE)
-    value_TT = tl.full((T, T), float("-inf"), tl.float32) if GREEDY else tl.zeros((T, T), tl.float32)
-    partner_TT = tl.zeros((T, T), tl.int32)
-    for tile in range(TILES):
-        second_T = tile * T + tl.arange(0, T)
-        key_LTK = load_slots(key_ptr, key_aspect, KEY_HEAD, KEY, second_T, N, PER, PARTS, L, K // PARTS).to(DTYPE)
-        score_PL = pair_scores(query_LTK, key_LTK, T, T, L, DTYPE, PRECISION)
-        _, second_PC = hidden_units(score_PL, w1_LC, b1_C, w2_CC, b2_C, DTYPE, PRECISION)
-        x_TT = tl.reshape(tl.sum(second_PC * w3_C[None, :], 1) + b3, (T, T))
-        open_TT = _open_pairs(first_T, second_T, row, tour_ptr, last_ptr, loads, mask_ptr, N, KIND)
-        if GREEDY:
-            better_TT = open_TT & (x_TT > value_TT)
-            value_TT = tl.where(better_TT, x_TT, value_TT)
-            partner_TT = tl.where(better_TT, second_T[None, :], partner_TT)
-        else:
-            x_TT = tl.where(open_TT, x_TT, 0.0)
-            value_TT += tl.where(open_TT, tl.exp2(-slope / (1.0 + tl.exp2(x_TT))), 0.0)
-    target_T = row * N + first_T
-    if GREEDY:
-        best_T = tl.max(value_TT, 1)
-        partner_T = tl.min(tl.where(value_TT == best_T[:, None], partner_TT, T * TILES), 1)
-        tl.store(value_ptr + target_T, best_T, mask=first_T < N)
-        tl.store(second_ptr + target_T, partner_T, mask=first_T < N)
-    else:
-        tl.store(value_ptr + target_T, tl.sum(value_TT, 1), mask=first_T < N)
+    """For CHUNKS * T first positions: their mass over a block of second positions, or their best pairs."""
+    weights = load_weights(w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, SCALE, S, H, C, T, W, DTYPE)
+    for turn in range(TURNS):
+        # Items of a row are worked on side by side and find its queries in the cache. The last may be done twice.
+        item = tl.minimum(tl.program_id(0) * TURNS + turn, items - 1)
+        row = (item // (BLOCKS * SPANS)).to(tl.int64)
+        block = item % BLOCKS
+        begin = (item // BLOCKS) % SPANS * CHUNKS * T
+        origin = row * N
+        second = _second(block, W, M)
+        keys = load_keys(key_ptr + origin * K, key_aspect, second, N, S, K, DTYPE)
+        of_this = of_row(row, last_ptr, room_ptr, KIND)
+        of_these = of_second(second, tour_ptr, load_ptr, origin, of_this, N, KIND)
+        queries_ptr = query_ptr + origin * (H // S) * K
+        for chunk in range(CHUNKS):
+            place = begin + chunk * T
+            x = pair_logits(keys, queries_ptr, query_aspect, place, N, weights, S, H, C, T, DTYPE, PRECISION)
+            first_T = place + tl.arange(0, T)
+            first = first_T[None, None, :]
+            opened = open_pairs(first, second, of_this, of_these, tour_ptr, load_ptr, mask_ptr, origin, N, KIND)
+            target_T = origin * BLOCKS + block * N + first_T
+            if GREEDY:
+                x_JT = tl.reshape(tl.where(opened, x, float("-inf")), (W * M, T))
+                best_T = tl.max(x_JT, 0)
+                second_J1 = (block * W * M + tl.arange(0, W * M))[:, None]
+                partner_T = tl.min(tl.where(x_JT == best_T[None, :], second_J1, N), 0)
+                tl.store(value_ptr + target_T, best_T, mask=first_T < N)
+                tl.store(second_ptr + target_T, partner_T, mask=first_T < N)
+            else:
+                mass_T = tl.sum(tl.reshape(_mass(x, opened, slope), (W * M, T)), 0)
+                tl.store(value_ptr + target_T, mass_T, mask=first_T < N)
 
 
 @triton.jit
-def _invert(mass_P, draw, P: tl.constexpr):
-    """The first index with mass at which the cumulated mass exceeds draw * total; 0 if there is no mass."""
+def _reach(mass_P, target, P: tl.constexpr):
+    """The first index with mass at which the cumulated mass exceeds the target, or else the last with mass, or 0."""
     index_P = tl.arange(0, P)
-    cumulated_P = tl.cumsum(mass_P.to(tl.float64), 0)
-    reached_P = (mass_P > 0) & (cumulated_P > draw * tl.max(cumulated_P, 0))
+    reached_P = (mass_P > 0) & (tl.cumsum(mass_P, 0) > target)
     index = tl.min(tl.where(reached_P, index_P, P), 0)
     return tl.where(index < P, index, tl.max(tl.where(mass_P > 0, index_P, 0), 0))
 
 
 @triton.jit
 def _choose_kernel(
-    query_ptr, key_ptr, w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, tour_ptr, last_ptr,
-    route_ptr, depot_ptr, before_ptr, rest_ptr, until_ptr, after_ptr, room_ptr, mask_ptr,
-    value_ptr, draw_ptr, move_ptr, query_aspect, key_aspect, slope, rows, N,
-    H: tl.constexpr, PER: tl.constexpr, K: tl.constexpr, KEY: tl.constexpr, C: tl.constexpr, L: tl.constexpr,
-    T: tl.constexpr, TILES: tl.constexpr, P: tl.constexpr, KIND: tl.constexpr,
-    DTYPE: tl.constexpr, PRECISION: tl.constexpr, LOG2: tl.constexpr,
+    query_ptr, key_ptr, w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, tour_ptr, last_ptr, load_ptr, room_ptr,
+    mask_ptr, value_ptr, draw_ptr, move_ptr, log_prob_ptr, query_aspect, key_aspect, slope, N, rows,
+    S: tl.constexpr, H: tl.constexpr, K: tl.constexpr, C: tl.constexpr, KIND: tl.constexpr,
+    W: tl.constexpr, M: tl.constexpr, T: tl.constexpr, P: tl.constexpr, BLOCKS: tl.constexpr,
+    Q: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr, SCALE: tl.constexpr,
 ):  # fmt: skip
-    """Choose the first position by the masses, then compute the pairs of that position alone and choose again."""
-    PARTS: tl.constexpr = L // H
-    KEY_HEAD: tl.constexpr = K if KEY == PER * K else 0
-    loads = (route_ptr, depot_ptr, before_ptr, rest_ptr, until_ptr, after_ptr, room_ptr)
+    """Choose the first position and the block of the second by their masses; only that block's pairs are computed."""
     row = tl.program_id(0).to(tl.int64)
-    place_P = tl.arange(0, P)
-    mass_P = tl.load(value_ptr + row * N + place_P, mask=place_P < N, other=0.0)
-    first = _invert(mass_P, tl.load(draw_ptr + row), P)
-    first_1 = tl.zeros((1,), tl.int32) + first
-    w1_LC, b1_C, w2_CC, b2_C, w3_C = load_network(w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, H, PARTS, L, C, DTYPE)
-    w3_C *= 2 / LOG2
-    b3 = tl.load(b3_ptr).to(tl.float32) * (2 / LOG2)
-    query_ptr += row * N * PER * K
-    key_ptr += row * N * KEY
-    query_L1K = load_slots(query_ptr, query_aspect, K, PER * K, first_1, N, PER, PARTS, L, K // PARTS)
-    query_L1K = query_L1K.to(DTYPE).to(tl.float32)
-    mass_QT = tl.zeros((P // T, T), tl.float32)
-    for tile in range(TILES):
-        second_T = tile * T + tl.arange(0, T)
-        key_LTK = load_slots(key_ptr, key_aspect, KEY_HEAD, KEY, second_T, N, PER, PARTS, L, K // PARTS)
-        score_LT = tl.sum(query_L1K * key_LTK.to(DTYPE).to(tl.float32), 2)
-        _, second_TC = hidden_units(tl.trans(score_LT).to(DTYPE), w1_LC, b1_C, w2_CC, b2_C, DTYPE, PRECISION)
-        x_T = tl.sum(second_TC * w3_C[None, :], 1) + b3
-        open_1T = _open_pairs(first_1, second_T, row, tour_ptr, last_ptr, loads, mask_ptr, N, KIND)
-        mass_1T = tl.where(open_1T, tl.exp2(-slope / (1.0 + tl.exp2(x_T)))[None, :], 0.0)
-        mass_QT = tl.where(tl.arange(0, P // T)[:, None] == tile, mass_1T, mass_QT)
-    second = _invert(tl.reshape(mass_QT, (P,)), tl.load(draw_ptr + rows + row), P)
-    tl.store(move_ptr + 2 * row, first.to(tl.int64))
-    tl.store(move_ptr + 2 * row + 1, second.to(tl.int64))
+    origin = row * N
+    weights = load_weights(w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, SCALE, S, H, C, T, W, DTYPE)
+    place_P, block_Q = tl.arange(0, P), tl.arange(0, Q)
+    value_ptr += origin * BLOCKS
+    mass_P = tl.zeros((P,), tl.float64)
+    for block in tl.static_range(BLOCKS):
+        mass_P += tl.load(value_ptr + block * N + place_P, mask=place_P < N, other=0.0).to(tl.float64)
+    total = tl.sum(mass_P, 0)
+    place = _reach(mass_P, tl.load(draw_ptr + row) * total, P)
+    mass_Q = tl.load(value_ptr + block_Q * N + place, mask=block_Q < BLOCKS, other=0.0).to(tl.float64)
+    target = tl.load(draw_ptr + rows + row) * tl.sum(mass_Q, 0)
+    block = _reach(mass_Q, target, Q)
+    target -= tl.sum(tl.where(block_Q < block, mass_Q, 0.0), 0)
+    second = _second(block, W, M)
+    keys = load_keys(key_ptr + origin * K, key_aspect, second, N, S, K, DTYPE)
+    of_this = of_row(row, last_ptr, room_ptr, KIND)
+    of_these = of_second(second, tour_ptr, load_ptr, origin, of_this, N, KIND)
+    query_ptr += origin * (H // S) * K
+    # A product has room for T first positions, of which one is looked at.
+    first = place + tl.arange(0, T)[None, None, :]
+    x = pair_logits(keys, query_ptr, query_aspect, place, place + 1, weights, S, H, C, T, DTYPE, PRECISION)
+    opened = open_pairs(first, second, of_this, of_these, tour_ptr, load_ptr, mask_ptr, origin, N, KIND)
+    mass_WM = tl.sum(_mass(x, opened & (first == place), slope), 2)
+    mass_J = tl.reshape(mass_WM, (W * M,)).to(tl.float64)
+    partner = _reach(mass_J, target, W * M)
+    tl.store(move_ptr + 2 * row, place.to(tl.int64))
+    tl.store(move_ptr + 2 * row + 1, (block * W * M + partner).to(tl.int64))
+    if log_prob_ptr is not None:
+        mass = tl.sum(tl.where(tl.arange(0, W * M) == partner, mass_J, 0.0), 0)
+        tl.store(log_prob_ptr + row, tl.log((mass / total).to(tl.float32)))
 
 
 def pick_move_triton(
     query_SBNE: Tensor,
-    key_SBNE: Tensor,
+    key_SBND: Tensor,
     network: Aggregation,
     *,
     clip: float,
@@ -171,45 +160,68 @@ def pick_move_triton(
     last_move_B2: Tensor,
     draw_2B: Tensor | None,
     feasible: Feasible = None,
+    log_prob_B: Tensor | None = None,
     dtype: torch.dtype | None = None,
     precision: str = "tf32",
-    warps: int = 4,
-    stages: int = 2,
+    launch: Launch | None = None,
 ) -> Tensor:
     """As the reference; matrix products take their inputs in `dtype` (the query's if None)."""
-    aspects, rows, size, wide = query_SBNE.shape
-    heads, tiles = network.w1.shape[1], triton.cdiv(size, TILE)
-    per = heads // aspects
-    if not fits(heads, wide // per, network.w2.shape[0]):
-        raise ValueError(f"no kernel for {heads} heads of {wide // per} and {network.w2.shape[0]} hidden units")
-    query, key = query_SBNE.contiguous(), key_SBNE.contiguous()
-    kind, loads, mask = _feasibility(feasible)
-    inputs = (query, key, *network, tour_BN.contiguous(), last_move_B2.contiguous(), *loads, mask)
+    _, rows, size, _ = query_SBNE.shape
+    dtype = dtype or query_SBNE.dtype
+    shape = _shape(query_SBNE, key_SBND, network) | {"DTYPE": triton_dtype(dtype), "PRECISION": precision}
+    query, key = query_SBNE.contiguous(), key_SBND.contiguous()
+    kind, *loads_or_mask = _feasibility(feasible)
+    inputs = (query, key, *network, tour_BN.contiguous(), last_move_B2.contiguous(), *loads_or_mask)
     scalars = (query.stride(0), key.stride(0), 2 * clip / math.log(2))
-    shape = {
-        "H": heads, "PER": per, "K": wide // per, "KEY": key.shape[3], "C": network.w2.shape[0], "L": SLOTS,
-        "T": TILE, "TILES": tiles, "KIND": kind, "DTYPE": triton_dtype(dtype or query.dtype),
-        "PRECISION": precision, "LOG2": math.log(2),
-    }  # fmt: skip
-    value_BN = torch.empty(rows, size, device=query.device)
-    partner_BN = torch.empty(rows, size, device=query.device, dtype=torch.int32)
-    _rows_kernel[(rows * tiles,)](
-        *inputs, value_BN, partner_BN, *scalars, size,
-        **shape, GREEDY=draw_2B is None, num_warps=warps, num_stages=stages,
+    ways = launch or launch_for(dtype)
+    # The first layer takes the scores of this many first positions at a time.
+    least = SLOTS // shape["H"]
+    firsts, blocks = max(ways.firsts, least), triton.cdiv(size, ways.warps * ways.seconds)
+    chunks = _chunks(rows * blocks, triton.cdiv(size, firsts))
+    spans = triton.cdiv(size, chunks * firsts)
+    shape |= {"KIND": kind, "W": ways.warps, "M": ways.seconds, "BLOCKS": blocks, "num_warps": ways.warps}
+    value_BQN = torch.empty(rows, blocks, size, device=query.device)
+    partner_BQN = torch.empty(rows, blocks, size, device=query.device, dtype=torch.int32)
+    items = rows * blocks * spans
+    turns = ways.turns if items >= ways.turns * PROGRAMS else 1
+    _rows_kernel[(triton.cdiv(items, turns),)](
+        *inputs, value_BQN, partner_BQN, *scalars, size, items,
+        **shape, GREEDY=draw_2B is None, T=firsts, CHUNKS=chunks, SPANS=spans, TURNS=turns,
+        num_stages=ways.stages, maxnreg=ways.registers,
     )  # fmt: skip
     if draw_2B is None:
-        first_B1 = value_BN.argmax(1, keepdim=True)
-        return torch.cat((first_B1, partner_BN.gather(1, first_B1).long()), dim=1)
+        return _best(value_BQN, partner_BQN)
     move_B2 = torch.empty(rows, 2, device=query.device, dtype=torch.int64)
     _choose_kernel[(rows,)](
-        *inputs, value_BN, draw_2B.contiguous(), move_B2, *scalars, rows, size,
-        **shape, P=power_of_two(size), num_warps=4, num_stages=1,
+        *inputs, value_BQN, draw_2B.contiguous(), move_B2, log_prob_B, *scalars, size, rows,
+        **shape, T=least, P=power_of_two(size), Q=power_of_two(blocks, least=1), num_stages=1,
     )  # fmt: skip
     return move_B2
 
 
-def _feasibility(feasible: Feasible) -> tuple[int, tuple[Tensor | None, ...], Tensor | None]:
-    """The kind, the loads and the mask for the kernels."""
+def _shape(query_SBNE: Tensor, key_SBND: Tensor, network: Aggregation) -> dict[str, Any]:
+    """The sizes that kernels are compiled for; a ValueError for those they cannot handle."""
+    aspects, heads, width, hidden = len(query_SBNE), network.w1.shape[1], key_SBND.shape[3], network.w2.shape[0]
+    if aspects > 2 or not fits(heads, width, hidden):
+        raise ValueError(f"no kernel for {heads} heads of {width} in {aspects} aspects and {hidden} hidden units")
+    return {"S": aspects, "H": heads, "K": width, "C": hidden, "SCALE": 2 / math.log(2)}
+
+
+def _feasibility(feasible: Feasible) -> tuple[int, Tensor | None, Tensor | None, Tensor | None]:
+    """The kind, the loads, the room and the mask for the kernels."""
     if isinstance(feasible, Capacity):
-        return CAPACITY, tuple(x.contiguous() for x in feasible), None
-    return (EVERY if feasible is None else MASK), (None,) * 7, None if feasible is None else feasible.contiguous()
+        return CAPACITY, feasible.load_BN6.contiguous(), feasible.room_B.contiguous(), None
+    return (EVERY, None, None, None) if feasible is None else (MASK, None, None, feasible.contiguous())
+
+
+def _chunks(programs: int, chunks: int) -> int:
+    """Steps over first positions that a program makes: all, unless that leaves too few programs."""
+    return -(-chunks // min(chunks, -(-PROGRAMS // programs)))
+
+
+def _best(value_BQN: Tensor, partner_BQN: Tensor) -> Tensor:
+    """The best pair of each row."""
+    blocks = value_BQN.shape[1]
+    best_B1 = value_BQN.transpose(1, 2).flatten(1).argmax(1, keepdim=True)
+    partner_B1 = partner_BQN.transpose(1, 2).flatten(1).gather(1, best_B1)
+    return torch.cat((best_B1 // blocks, partner_B1.long()), dim=1)

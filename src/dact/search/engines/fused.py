@@ -10,11 +10,12 @@ from torch import Generator, Tensor
 
 from dact.kernels.make_move import OPERATORS as FUSED_OPERATORS
 from dact.kernels.make_move import Costs, Search
-from dact.kernels.pick_move import Capacity, Feasible
+from dact.kernels.pick_move import Feasible
+from dact.kernels.tour_view import Nodes
 from dact.operators import OPERATORS
 from dact.policy import Policy
-from dact.problems import Batch, Problem, capacity
-from dact.search.engines.base import SearchConfig
+from dact.problems import Batch, Problem
+from dact.search.engines.base import SearchConfig, Step
 from dact.search.engines.fused_policy import PRECISIONS, FusedPolicy, why_not
 from dact.search.engines.replay import Replay
 from dact.search.state import SearchState
@@ -51,19 +52,35 @@ class FusedEngine:
             self._replay = Replay(self._steps, batch, state, self.graph_steps)
         return self._replay.run(batch, state, steps, generator)
 
-    def _steps(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
-        from dact.kernels.make_move.triton_impl import make_move_triton
+    @torch.no_grad()
+    def step(self, batch: Batch, state: SearchState, generator: Generator) -> Step:
+        """One step, told in full."""
+        search, log_prob_B = _copied(state), torch.zeros(batch.rows, device=batch.device)
+        move_B2 = self._move(batch, search, generator, log_prob_B)
+        return Step(SearchState(**search._asdict()), move_B2, log_prob_B)
 
-        search = Search(*(getattr(state, name).clone() for name in Search._fields))
-        costs = Costs(batch.coordinates_BN2, batch.scale_B, batch.distance_INN, batch.matrix_B)
+    def refresh(self) -> None:
+        """Take over what the policy has learnt."""
+        self._look.refresh()
+
+    def _steps(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
+        search = _copied(state)
         for _ in range(steps):
-            move_B2 = self._pick(batch, search, generator)
-            make_move_triton(search, move_B2, costs, self.config.operator, self.config.patience)
+            self._move(batch, search, generator)
         return SearchState(**search._asdict())
 
-    def _pick(self, batch: Batch, search: Search, generator: Generator) -> Tensor:
+    def _move(self, batch: Batch, search: Search, generator: Generator, log_prob_B: Tensor | None = None) -> Tensor:
+        """Make a move in each row of the search, which is overwritten; gives the moves."""
+        from dact.kernels.make_move.triton_impl import make_move_triton
+
+        move_B2 = self._pick(batch, search, generator, log_prob_B)
+        costs = Costs(batch.coordinates_BN2, batch.scale_B, batch.distance_INN, batch.matrix_B)
+        make_move_triton(search, move_B2, costs, self.config.operator, self.config.patience)
+        return move_B2
+
+    def _pick(self, batch: Batch, search: Search, generator: Generator, log_prob_B: Tensor | None) -> Tensor:
         """A move per row."""
-        features_BNF = self.problem.node_features(batch, search.tour_BN)
+        features_BNF, feasible = self._view(batch, search.tour_BN)
         draw_2B = None
         if not self.config.greedy:
             # The numbers that PairDistribution.sample would draw.
@@ -73,13 +90,25 @@ class FusedEngine:
             tour_BN=search.tour_BN,
             last_move_B2=search.last_move_B2,
             draw_2B=draw_2B,
-            feasible=self._feasible(batch, search.tour_BN),
+            feasible=feasible,
+            log_prob_B=log_prob_B,
         )
 
-    def _feasible(self, batch: Batch, tour_BN: Tensor) -> Feasible:
-        """Loads and routes where 2-opt under a capacity can be judged by them, else the problem's own mask."""
-        if batch.depots and self.config.operator == "two_opt":
-            around = capacity.loads(batch, tour_BN)
-            low = (around.route_BN, around.depot_BN, around.before_BN, around.rest_BN)
-            return Capacity(*low, around.until_BN, around.after_BN, batch.capacity_B)
-        return self.problem.allowed_moves(batch, tour_BN, OPERATORS[self.config.operator])
+    def _view(self, batch: Batch, tour_BN: Tensor) -> tuple[Tensor, Feasible]:
+        """Node features and feasible moves: by a kernel where the problem has one for them, else the problem's own."""
+        from dact.kernels.tour_view.triton_impl import tour_view_triton
+
+        operator = OPERATORS[self.config.operator]
+        if self.problem.view is None:
+            features_BNF = self.problem.node_features(batch, tour_BN)
+            return features_BNF, self.problem.allowed_moves(batch, tour_BN, operator)
+        nodes = Nodes(batch.coordinates_BN2, batch.demand_BN, batch.capacity_B, batch.depots)
+        features_BNF, loads = tour_view_triton(tour_BN, nodes, self.problem.view)
+        if self.config.operator == "two_opt":
+            return features_BNF, loads
+        return features_BNF, self.problem.allowed_moves(batch, tour_BN, operator)
+
+
+def _copied(state: SearchState) -> Search:
+    """A search that kernels may overwrite."""
+    return Search(*(getattr(state, name).clone() for name in Search._fields))

@@ -1,22 +1,25 @@
 """The policy as kernels: its weights laid out for them once, and a look that ends in a move instead of logits.
 
-Encoders and tour lengths that the layer kernel does not know go through PyTorch, the rest is the same for all.
+Encoders that the layer kernels do not know go through PyTorch, the rest is the same for all.
 Shape letters: S aspects, B rows, N tour length, F features, D width, E = heads * D.
 """
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
 
 from dact.kernels.context import context_reference
-from dact.kernels.dual_layer import DualLayer
-from dact.kernels.launch import HAS_TRITON
+from dact.kernels.dual_layer.constants import PlaceConstants, place_constants
+from dact.kernels.launch import HAS_TRITON, MULTIPROCESSORS, power_of_two
 from dact.kernels.pair_logits import Aggregation
 from dact.kernels.pick_move import Feasible, fold_heads
 from dact.policy import Policy
-from dact.policy.decoder import Decoder
-from dact.policy.encoders import DualAspectEncoder, Encoder
-from dact.policy.encoders.base import FeedForward
-from dact.policy.encoders.dual import DualAspectAttention
+from dact.policy.encoders import DualAspectEncoder
+
+if TYPE_CHECKING:
+    from dact.kernels.dual_layer.triton_impl import PackedLayer
 
 PRECISIONS = {
     "float16": (torch.float16, "tf32"),
@@ -40,28 +43,56 @@ def why_not(policy: Policy) -> str | None:
     return None
 
 
+class FusedWeights(NamedTuple):
+    """A policy's weights as the kernels read them."""
+
+    layers: "list[PackedLayer]"
+    embed_FD: Tensor
+    matrices: tuple[Tensor, ...]
+    """Of the decoder: local, whole, and queries with the keys folded in."""
+    network: Aggregation
+
+
 class FusedPolicy:
-    """Weights are copied on first use; a policy that learns on needs a new one of these."""
+    """Weights are laid out on first use; what a policy has learnt since is taken over by `refresh`."""
 
     def __init__(self, policy: Policy, precision: str) -> None:
         self.policy = policy
         self.dtype, self.precision = PRECISIONS[precision]
-        self._prepared = False
+        self._weights: FusedWeights | None = None
+        self._constants: dict[tuple[int, int], PlaceConstants] = {}
+
+    @torch.inference_mode()
+    def refresh(self) -> None:
+        """Lay out the weights anew, where they are: captured graphs find them there."""
+        if self._weights is None:
+            return
+        for old, new in zip(_tensors(self._weights), _tensors(self._laid_out()), strict=True):
+            old.copy_(new)
+        for (size, padded), constants in self._constants.items():
+            for old, new in zip(constants, self._make_constants(size, padded), strict=True):
+                old.copy_(new)
+
+    @property
+    def weights(self) -> FusedWeights:
+        """As of the first use or of the last refreshing."""
+        if self._weights is None:
+            self._weights = self._laid_out()
+        return self._weights
 
     @torch.no_grad()
-    def _prepare(self) -> None:
+    def _laid_out(self) -> FusedWeights:
         from dact.kernels.dual_layer.triton_impl import pack
 
         encoder, decoder = self.policy.encoder, self.policy.decoder
-        self.layers = []
+        layers = []
         if isinstance(encoder, DualAspectEncoder) and encoder.config.norm == "instance":
-            self.layers = [pack(layer, encoder.config.heads, self.dtype) for layer in layers_of(encoder)]
-        self.embed_FD = encoder.embed.weight.t().contiguous()
+            layers = [pack(layer, encoder.config.heads, self.dtype) for layer in encoder.weights()]
         scaled_SDE = decoder.query_SDE * decoder.config.head_dim**-0.5
         folded_SDE = fold_heads(scaled_SDE, decoder.key_SDE, decoder.config.heads)
-        self.matrices = tuple(x.to(self.dtype) for x in (decoder.local_SDD, decoder.whole_SDD, folded_SDE))
-        self.network = network_of(decoder)
-        self._prepared = True
+        matrices = tuple(x.to(self.dtype) for x in (decoder.local_SDD, decoder.whole_SDD, folded_SDE))
+        network = Aggregation(*(x.detach() for x in decoder.network()))
+        return FusedWeights(layers, encoder.embed.weight.t().contiguous(), matrices, network)
 
     def pick(
         self,
@@ -71,64 +102,112 @@ class FusedPolicy:
         last_move_B2: Tensor,
         draw_2B: Tensor | None,
         feasible: Feasible,
+        log_prob_B: Tensor | None = None,
     ) -> Tensor:
         """A move_B2 per row, by two uniform numbers each or the most probable."""
         from dact.kernels.pick_move.triton_impl import pick_move_triton
 
-        if not self._prepared:
-            self._prepare()
         context_SBND, query_SBNE = self._context(self._encode(features_BNF))
         return pick_move_triton(
             query_SBNE,
             context_SBND,
-            self.network,
+            self.weights.network,
             clip=self.policy.decoder.config.clip,
             tour_BN=tour_BN,
             last_move_B2=last_move_B2,
             draw_2B=draw_2B,
             feasible=feasible,
+            log_prob_B=log_prob_B,
             precision=self.precision,
         )
 
     def _encode(self, features_BNF: Tensor) -> Tensor:
         """(S, B, N, D) aspects in the dtype of the precision."""
-        from dact.kernels.dual_layer.triton_impl import dual_layer_triton, fits
+        from dact.kernels.dual_layer import triton_impl as dual_layer
+        from dact.kernels.tiled_layer import triton_impl as tiled_layer
 
         rows, size, _ = features_BNF.shape
-        sizes, device = self.policy.encoder.config, features_BNF.device
-        if not self.layers or not fits(size, sizes.dim, sizes.heads, sizes.hidden):
-            half = self.dtype != torch.float32
-            with torch.autocast(device.type, dtype=self.dtype if half else None, enabled=half, cache_enabled=False):
-                return self.policy.encode(features_BNF).to(self.dtype)
-        place_BND = self.policy.places(size, device).expand(rows, -1, -1)
-        first, *others = self.layers
-        x_SBND = dual_layer_triton(features_BNF, place_BND, first, precision=self.precision, embed_FD=self.embed_FD)
+        sizes = self.policy.encoder.config
+        shape = (size, sizes.dim, sizes.heads, sizes.hidden)
+        has_kernels = bool(self.weights.layers)
+        if has_kernels and dual_layer.fits(*shape) and not _better_tiled(rows, size):
+            return self._encode_whole(features_BNF)
+        if has_kernels and tiled_layer.fits(*shape):
+            return self._encode_tiled(features_BNF)
+        half = self.dtype != torch.float32
+        kind = features_BNF.device.type
+        with torch.autocast(kind, dtype=self.dtype if half else None, enabled=half, cache_enabled=False):
+            return self.policy.encode(features_BNF).to(self.dtype)
+
+    def _encode_whole(self, features_BNF: Tensor) -> Tensor:
+        """A kernel per layer, for tours that fit one program."""
+        from dact.kernels.dual_layer.triton_impl import dual_layer_triton
+
+        rows, size, _ = features_BNF.shape
+        place_BND = self.policy.places(size, features_BNF.device).expand(rows, -1, -1)
+        constants = self._place_constants(size, power_of_two(size))
+        first, *others = self.weights.layers
+        x_SBND = dual_layer_triton(
+            features_BNF,
+            place_BND,
+            first,
+            precision=self.precision,
+            embed_FD=self.weights.embed_FD,
+            constants=constants,
+        )
         for layer in others:
             x_SBND = dual_layer_triton(x_SBND[0], x_SBND[1], layer, precision=self.precision)
         return x_SBND
+
+    def _encode_tiled(self, features_BNF: Tensor) -> Tensor:
+        """Three kernels per layer, for longer tours."""
+        from dact.kernels.tiled_layer import triton_impl as tiled
+
+        size, others, embed_FD = features_BNF.shape[1], self.weights.layers, self.weights.embed_FD
+        if size <= tiled.WHOLE:
+            first, *others = self.weights.layers
+            constants = self._place_constants(size, sum(tiled.pieces(size)))
+            x_SBND = tiled.first_layer_triton(features_BNF, constants, first, embed_FD, precision=self.precision)
+        else:
+            place_ND = self.policy.places(size, features_BNF.device)
+            x_SBND = tiled.enter_triton(features_BNF, place_ND, embed_FD, self.dtype)
+        for layer in others:
+            x_SBND = tiled.tiled_layer_triton(x_SBND, layer, precision=self.precision)
+        return x_SBND
+
+    def _place_constants(self, size: int, padded: int) -> PlaceConstants:
+        """The places' part in the first layer, made once per length."""
+        if (size, padded) not in self._constants:
+            self._constants[size, padded] = self._make_constants(size, padded)
+        return self._constants[size, padded]
+
+    def _make_constants(self, size: int, padded: int) -> PlaceConstants:
+        encoder = self.policy.encoder
+        assert isinstance(encoder, DualAspectEncoder)
+        layer, place_ND = encoder.weights()[0], self.policy.places(size, encoder.embed.weight.device)
+        return place_constants(place_ND, layer, heads=encoder.config.heads, padded=padded, dtype=self.dtype)
 
     def _context(self, x_SBND: Tensor) -> tuple[Tensor, Tensor]:
         """Contexts, and queries that score against them."""
         from dact.kernels.context.triton_impl import context_triton, fits
 
-        if fits(x_SBND.shape[2], x_SBND.shape[3]):
-            return context_triton(x_SBND, *self.matrices, precision=self.precision)
-        return context_reference(x_SBND, *self.matrices)
+        if fits(x_SBND.shape[3]):
+            return context_triton(x_SBND, *self.weights.matrices, precision=self.precision)
+        return context_reference(x_SBND, *self.weights.matrices)
 
 
-def layers_of(encoder: Encoder) -> list[DualLayer]:
-    """The weights of each attention module of a dual-aspect encoder and of the feed-forward one behind it."""
-    assert isinstance(encoder, DualAspectEncoder)
-    layers, modules = [], iter(encoder.layers)
-    for attention, forward in zip(modules, modules, strict=True):
-        assert isinstance(attention, DualAspectAttention)
-        assert isinstance(forward, FeedForward)
-        network = (forward.into_SDC, forward.into_bias_S1C, forward.out_SCD, forward.out_bias_S1D)
-        layers.append(DualLayer(attention.packed_SDE, attention.out_SED, *network))
-    return layers
+def _tensors(weights: FusedWeights) -> Iterator[Tensor]:
+    """Those that are copies of what is learnt; the network's are the policy's own."""
+    for layer in weights.layers:
+        yield from layer
+    yield weights.embed_FD
+    yield from weights.matrices
 
 
-def network_of(decoder: Decoder) -> Aggregation:
-    """The aggregation network's weights."""
-    layers = (decoder.first, decoder.second, decoder.third)
-    return Aggregation(*(x.detach() for layer in layers for x in (layer.weight, layer.bias)))
+def _better_tiled(rows: int, size: int) -> bool:
+    """Is a layer faster in tiles than in a program per row?
+
+    Programs of more than 64 positions work on 128. On an H200 that is slower than tiles for 70 positions and faster for
+    100 and 120; and tiles occupy all of it where there are few rows.
+    """
+    return 64 < size <= 96 or (size > 64 and rows < MULTIPROCESSORS)
