@@ -16,6 +16,7 @@ from dact.policy import (
     make_critic,
     parameter_count,
     single_aspect,
+    with_incumbent,
 )
 
 SMALL = {"dual": EncoderConfig(), "single": EncoderConfig(dim=128, hidden=128)}
@@ -63,6 +64,22 @@ def test_rows_do_not_mix(encoder: str) -> None:
     alone = policy.encode(features[2:3])
     torch.testing.assert_close(alone[:, 0], aspects[:, 2], atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(critic(alone), critic(aspects)[2:3], atol=1e-5, rtol=1e-4)
+
+
+def test_a_critic_may_see_the_incumbents_cost() -> None:
+    """It begins with the values it had without, then the costs move them; without costs it says what it lacks."""
+    policy = make("dual")
+    plain = make_critic(policy.config)
+    aspects, standing = policy.encode(torch.rand(3, 9, 7)), torch.rand(3, 2)
+    shown = with_incumbent(policy, plain)
+    assert policy.config.critic_config.incumbent
+    torch.testing.assert_close(shown(aspects, standing), plain(aspects, standing))
+    (gradient,) = torch.autograd.grad(shown(aspects, standing).sum(), [shown.standing.weight])
+    assert gradient.any()
+    torch.nn.init.ones_(shown.standing.weight)
+    assert not torch.allclose(shown(aspects, standing), plain(aspects))
+    with pytest.raises(ValueError, match="needs the costs of the incumbent"):
+        shown(aspects)
 
 
 @pytest.mark.parametrize("encoder", sorted(ENCODERS))

@@ -1,5 +1,6 @@
 """Weights on disk."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from dact.policy import (
     load_weights,
     make_critic,
     save_weights,
+    starting_weights,
     weights,
+    with_incumbent,
 )
 
 
@@ -38,6 +41,17 @@ def test_weights_survive_the_disk(tmp_path: Path) -> None:
     aspects = before.policy.encode(features)
     torch.testing.assert_close(after.critic(aspects), before.critic(aspects))
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_critic_that_sees_more_survives_the_disk(tmp_path: Path) -> None:
+    """The config says that it is shown costs; files from before the setting existed are critics that are not."""
+    before = make()
+    after = replace(before, critic=with_incumbent(before.policy, before.critic))
+    save_weights(tmp_path / "w.safetensors", after)
+    assert load_weights(tmp_path / "w.safetensors").critic.standing is not None
+    plain = before.policy.config.to_dict()
+    del plain["critic_config"]["incumbent"]
+    assert not PolicyConfig.from_dict(plain).critic_config.incumbent
 
 
 @pytest.mark.parametrize("content", [b"", b"rubbish" * 40, b"\x08\x00\x00\x00\x00\x00\x00\x00{}      "])
@@ -68,6 +82,20 @@ def test_weights_of_another_problem_are_refused(tmp_path: Path) -> None:
     save_weights(path, make())
     with pytest.raises(ValueError, match="are for tsp, not for cvrp"):
         find_weights("cvrp", 7, 100, str(path))
+
+
+def test_training_may_start_from_another_problem(tmp_path: Path) -> None:
+    """Features the other problem did not see change nothing at first; fewer features than it saw are refused."""
+    path = tmp_path / "w.safetensors"
+    save_weights(path, made := make())
+    started = starting_weights("cvrp", 7, 20, str(path))
+    seen, unseen = torch.rand(3, 9, 2), torch.rand(3, 9, 5)
+    assert torch.equal(started.policy(torch.cat((seen, unseen), dim=2)), made.policy(seen))
+    assert started.card.problem == "cvrp"
+    save_weights(path, make("cvrp", 7))
+    assert starting_weights("cvrp", 7, 20, str(path)).policy.config.features == 7
+    with pytest.raises(ValueError, match="see 7 features of a node, but tsp has 2"):
+        starting_weights("tsp", 2, 20, str(path))
 
 
 def test_unknown_weights_are_refused_with_what_there_is() -> None:

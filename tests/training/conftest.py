@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from dact.operators import OPERATORS
 from dact.problems import PROBLEMS
 from dact.training.config import NetworkConfig
 from dact.training.instances import InstanceSource
@@ -33,7 +32,7 @@ def make_learner():
     """Builds a learner on 8 instances of 6 nodes."""
 
     def make(problem: str = "tsp", seed: int = 3, size: int = 6, rows: int = 8, operator="two_opt", **ppo) -> Learner:
-        task = Task(problem=PROBLEMS[problem], operator=OPERATORS[operator])
+        task = Task(problem=PROBLEMS[problem], operator=operator)
         source = InstanceSource(problem=task.problem, size=size, rows=rows)
         runtime = RuntimeConfig(device="cpu").resolved()
         policy, critic = fresh_networks(NetworkConfig().policy_config(task.problem.features), seed)

@@ -1,11 +1,13 @@
 """Settings from TOML and from the command line."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from dact.training.config import TrainConfig, changed, from_dict, load_config, to_toml
 
+RECIPES = Path(__file__).parents[2] / "docs/recipes.md"
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.toml"))
 PAPER = {
     "tsp20": (600, 200, 4, 0.25, 0.04),
@@ -51,16 +53,25 @@ def test_changes():
         "rows=64",
         "ppo.clip=0.2",
         "graph=false",
-        "compile=true",
         "normalise_advantage=true",
         "start=last",
+        "sizes=[20, 50]",
+        "incumbent=true",
     ]
     config = from_dict(changed(plain, settings))
     assert (config.seed, config.schedule.rows, config.ppo.clip, config.runtime.graph) == (7, 64, 0.2, "false")
-    assert config.runtime.compile == "all"
     assert config.ppo.normalise_advantage
     assert config.curriculum.start == "last"
+    assert config.sizes == (20, 50)
+    assert config.critic.incumbent
     assert plain["ppo"] == {"segment": 4}
+
+
+@pytest.mark.parametrize("setting", re.findall(r"`([a-z_.]+=[^`]+)`", RECIPES.read_text()))
+def test_every_idea_in_the_recipes_is_a_setting(setting):
+    """What the table of ideas says can be passed on the command line."""
+    plain = {"name": "x", "problem": "tsp", "size": 20}
+    assert from_dict(changed(plain, [setting])) != from_dict(plain) or setting == "schedule.decay=0.985"
 
 
 @pytest.mark.parametrize(
@@ -80,6 +91,11 @@ def test_changes():
         ("precision=float8", "runtime.precision 'float8'"),
         ("encoder=triple", "encoder 'triple'"),
         ("seed=-1", "seed -1"),
+        ("critic.heads=0", "critic heads is 0"),
+        ("sizes=[20, 3]", "size 3 is below 4"),
+        ("sizes=[20, 20]", "name a size twice"),
+        ("sizes=[20, 2.5]", "'sizes' is 2.5, but must be of type int"),
+        ("incumbent=3", "'critic.incumbent' is 3, but must be of type bool"),
     ],
 )
 def test_mistakes_are_named(setting, said):

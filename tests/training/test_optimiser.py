@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from dact.training.optimiser import Optimiser
 
@@ -24,7 +25,7 @@ def test_equals_two_plain_adams():
     ours, plain = networks(), networks()
     optimiser = Optimiser(*ours)
     adams = [torch.optim.Adam(module.parameters(), lr=1.0) for module in plain]
-    go = torch.zeros((), dtype=torch.bool)
+    go = torch.zeros(())
     for step in range(5):
         rates = (1e-2 / (step + 1), 3e-3 / (step + 1))
         optimiser.set_rates(*rates)
@@ -42,6 +43,65 @@ def test_equals_two_plain_adams():
             torch.testing.assert_close(x, y)
 
 
+def test_a_norm_below_the_limit_is_left_alone():
+    """The step is the one without any limit."""
+    ends = []
+    for limit in (1e3, 1e9):
+        ours = networks()
+        optimiser = Optimiser(*ours)
+        optimiser.set_rates(0.1, 0.1)
+        optimiser.step(loss_of(*ours, 0), limit, torch.zeros(()))
+        ends.append([x.clone() for module in ours for x in module.parameters()])
+    assert all(torch.equal(x, y) for x, y in zip(*ends, strict=True))
+
+
+def test_the_scale_cancels():
+    """A scale that keeps small gradients in half precision changes neither the step nor the norms it reports."""
+    ends = []
+    for scale in (1.0, 2.0**14):
+        ours = networks()
+        optimiser = Optimiser(*ours, scale=scale)
+        optimiser.set_rates(0.1, 0.1)
+        norm_2, _ = optimiser.step(loss_of(*ours, 0), 0.5, torch.zeros(()))
+        ends.append([norm_2, *(x.clone() for module in ours for x in module.parameters())])
+    torch.testing.assert_close(*ends)
+
+
+def test_a_step_takes_few_kernels():
+    """Apart from the gradients themselves, a dozen operations, however many parameters there are."""
+    ours = nn.Sequential(*(nn.Linear(5, 5) for _ in range(20))), nn.Linear(5, 1)
+    optimiser = Optimiser(*ours)
+    loss = ours[1](ours[0](torch.rand(3, 5))).sum()
+    one, go = torch.ones(()), torch.zeros(())
+    with Counter() as backward:
+        torch.autograd.grad(loss, [x for group in optimiser.groups for x in group], one, retain_graph=True)
+    with Counter() as step:
+        optimiser.step(loss, 1.0, go)
+    assert step.kernels - backward.kernels <= 12
+
+
+class Counter(TorchDispatchMode):
+    """Counts operations that are no views."""
+
+    def __init__(self):
+        super().__init__()
+        self.kernels = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.kernels += not func.is_view and func.__name__.split(".")[0] != "detach"
+        return func(*args, **(kwargs or {}))
+
+
+def test_parameters_are_views_that_are_well_aligned():
+    """All live in one tensor, each at a multiple of 256 bytes, and can still be loaded into."""
+    ours = networks()
+    optimiser = Optimiser(*ours)
+    start = optimiser.value_GL.data_ptr()
+    assert all((x.data_ptr() - start) % 256 == 0 for module in ours for x in module.parameters())
+    ours[0].load_state_dict({"weight": torch.ones(4, 3), "bias": torch.ones(4)})
+    assert optimiser.value_GL[0].sum() == 16
+
+
 def test_making_one_changes_no_weight():
     """Adam's memory is there from the start, empty, and the weights are as they were."""
     ours, same = networks(), networks()
@@ -50,7 +110,7 @@ def test_making_one_changes_no_weight():
         for x, y in zip(module.parameters(), expected.parameters(), strict=True):
             assert torch.equal(x, y)
     state = optimiser.tensors()
-    assert len(state) == 3 * 4
+    assert set(state) == {f"{place}.{name}" for place in range(4) for name in ("step", "exp_avg", "exp_avg_sq")}
     assert all(not x.any() for x in state.values())
 
 
@@ -59,11 +119,11 @@ def test_a_skipped_step_changes_nothing():
     ours = networks()
     optimiser = Optimiser(*ours)
     optimiser.set_rates(0.1, 0.1)
-    optimiser.step(loss_of(*ours, 0), 1.0, torch.zeros((), dtype=torch.bool))
+    optimiser.step(loss_of(*ours, 0), 1.0, torch.zeros(()))
     before = [x.clone() for module in ours for x in module.parameters()] + [
         x.clone() for x in optimiser.tensors().values()
     ]
-    _, skipped = optimiser.step(loss_of(*ours, 1), 1.0, torch.ones((), dtype=torch.bool))
+    _, skipped = optimiser.step(loss_of(*ours, 1), 1.0, torch.ones(()))
     after = [x for module in ours for x in module.parameters()] + list(optimiser.tensors().values())
     assert skipped == 1
     assert all(torch.equal(x, y) for x, y in zip(before, after, strict=True))
@@ -79,7 +139,7 @@ def test_gradients_are_averaged_before_they_are_clipped():
     halved = Optimiser(*ours, average=halve)
     others = networks()
     plain = Optimiser(*others)
-    go = torch.zeros((), dtype=torch.bool)
+    go = torch.zeros(())
     norm_2, _ = halved.step(loss_of(*ours, 0), 1e9, go)
     expected_2, _ = plain.step(loss_of(*others, 0), 1e9, go)
     torch.testing.assert_close(norm_2, expected_2 / 2)

@@ -2,7 +2,7 @@
 
 import torch
 
-from dact.training.returns import n_step_returns
+from dact.kernels.ppo_loss import n_step_returns
 
 
 def test_closed_form():

@@ -72,6 +72,43 @@ def test_resuming_changes_nothing(tmp_path, problem, stop):
         assert torch.equal(x, right.tensors[name]), name
 
 
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+@pytest.mark.parametrize("horizons", [1, 2])
+def test_resuming_with_several_sizes_changes_nothing(tmp_path, problem, horizons):
+    """Stopped within a horizon of another size than the first, and resumed, a run has the same losses and weights."""
+    curriculum = TINY["curriculum"] | {"horizons": horizons}
+    config = from_dict(TINY | {"problem": problem, "sizes": [5, 7, 8], "curriculum": curriculum})
+    train(tmp_path / "whole", config)
+    for stop in (4, 11):
+        folder = tmp_path / "parts"
+        train(folder, config, segments=stop, resume=folder if folder.exists() else None)
+    train(tmp_path / "parts", resume=tmp_path / "parts")
+    # Stopping validates, which may find a best before the next would.
+    leave = ("minutes", "event")
+    assert rows(tmp_path / "whole", leave) == rows(tmp_path / "parts", leave)
+    left, right = (load_checkpoint(tmp_path / name / "checkpoint.pt") for name in ("whole", "parts"))
+    assert {name.partition(".")[0] for name in left.tensors} >= {"5", "7", "8"}
+    for name, x in left.tensors.items():
+        assert torch.equal(x, right.tensors[name]), name
+
+
+def test_every_size_has_its_turn(tmp_path):
+    """Batches go through all sizes before one comes again, in an order that the seed decides; validation stays."""
+    config = from_dict(TINY | {"sizes": [5, 7, 8]})
+    trainer = make_trainer(config, tmp_path, Recorder(tmp_path, tensorboard=False))
+    orders = []
+    for turn in range(8):
+        sizes = []
+        for place in range(3):
+            trainer.learner.choose(3 * turn + place)
+            trainer.learner.new_batch()
+            sizes.append(trainer.learner.buffers.batch.length)
+        assert sorted(sizes) == [5, 7, 8]
+        orders.append(tuple(sizes))
+    assert len(set(orders)) > 1
+    assert trainer.validation.batch.length == 6
+
+
 def test_resuming_drops_rows_behind_the_checkpoint(tmp_path):
     """After a crash the CSV may be ahead of the checkpoint; the lost rows are written anew, once."""
     train(tmp_path / "run", segments=6)
@@ -151,11 +188,28 @@ def test_weights_are_kept_and_can_start_a_run(tmp_path):
     assert again.weights is not None
 
 
-def test_weights_of_another_problem_are_refused(tmp_path):
-    """The error names both problems."""
+def test_a_harder_problem_starts_from_the_weights_of_an_easier_one(tmp_path):
+    """CVRP from TSP, whose policy sees less; the weights that come out are CVRP's."""
     run = train(tmp_path / "run")
-    with pytest.raises(ValueError, match="for tsp, not for cvrp"):
-        train(tmp_path / "other", from_dict(TINY | {"problem": "cvrp"}), init=str(run.weights))
+    other = train(tmp_path / "other", from_dict(TINY | {"problem": "cvrp"}), init=str(run.weights), segments=2)
+    assert load_weights(other.weights).card.problem == "cvrp"
+    with pytest.raises(ValueError, match="see 7 features of a node, but tsp has 2"):
+        train(tmp_path / "back", init=str(other.weights))
+
+
+def test_a_critic_that_sees_the_incumbent(tmp_path):
+    """It trains and resumes with the same losses, from scratch or from weights without; the card tells."""
+    config = tiny(critic={"incumbent": True})
+    whole = train(tmp_path / "whole", config)
+    train(tmp_path / "parts", config, segments=10)
+    train(tmp_path / "parts", resume=tmp_path / "parts")
+    assert rows(tmp_path / "whole") == rows(tmp_path / "parts")
+    assert load_checkpoint(whole.folder / "checkpoint.pt").tensors["critic.standing.weight"].any()
+    assert load_weights(whole.weights).card.training["critic"]["incumbent"]
+    plain = train(tmp_path / "plain", segments=6)
+    assert rows(plain.folder) != rows(whole.folder)[:3]
+    grown = train(tmp_path / "grown", config, init=str(plain.weights), segments=6)
+    assert load_weights(grown.weights).critic.standing is not None
 
 
 def test_a_run_is_not_overwritten(tmp_path):
@@ -168,6 +222,17 @@ def test_a_run_is_not_overwritten(tmp_path):
     (tmp_path / "run/checkpoint.pt").write_bytes(b"rubbish")
     with pytest.raises(ValueError, match="is not a checkpoint"):
         train(tmp_path / "run", resume=tmp_path / "run")
+
+
+def test_a_run_from_before_a_setting_was_dropped_goes_on(tmp_path):
+    """What an older checkpoint says about `runtime.compile`, and does not about sizes and critic, is no hindrance."""
+    train(tmp_path / "run", segments=6)
+    path = tmp_path / "run/checkpoint.pt"
+    plain = torch.load(path, weights_only=True)
+    plain["config"]["runtime"]["compile"] = "none"
+    del plain["config"]["sizes"], plain["config"]["critic"], plain["policy"]["critic_config"]["incumbent"]
+    torch.save(plain, path)
+    assert train(tmp_path / "run", resume=tmp_path / "run").finished
 
 
 def test_settings_change_a_resumed_run(tmp_path):

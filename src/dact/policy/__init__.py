@@ -4,9 +4,18 @@ from dact.policy.critic import Critic, CriticConfig
 from dact.policy.decoder import DecoderConfig
 from dact.policy.distribution import PairDistribution
 from dact.policy.encoders import ENCODERS, EncoderConfig
-from dact.policy.policy import Policy, PolicyConfig, make_critic, parameter_count, single_aspect
+from dact.policy.policy import Policy, PolicyConfig, make_critic, parameter_count, single_aspect, with_incumbent
 from dact.policy.positions import PositionConfig
-from dact.policy.weights import Card, Weights, find_weights, load_weights, read_card, save_weights, shipped
+from dact.policy.weights import (
+    Card,
+    Weights,
+    find_weights,
+    load_weights,
+    read_card,
+    save_weights,
+    shipped,
+    starting_weights,
+)
 
 __all__ = [
     "ENCODERS",
@@ -28,4 +37,6 @@ __all__ = [
     "save_weights",
     "shipped",
     "single_aspect",
+    "starting_weights",
+    "with_incumbent",
 ]

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-from dact.kernels.dual_attention import attend
-from dact.policy.encoders.base import split_heads
-from dact.policy.norm import InstanceNorm
+from dact.kernels.value_layer import ValueLayer, value_layer
+
+STANDING = 2
+"""Numbers beside the aspects."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +19,13 @@ class CriticConfig:
     heads: int = 6
     hidden: int = 128
     last: int = 64
+    incumbent: bool = False
+    """Show it the costs of the incumbent and of the current tour, on which the rewards depend. Not in the paper."""
+
+    def __post_init__(self) -> None:
+        for name in ("heads", "hidden", "last"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"critic {name} is {getattr(self, name)}, but must be at least 1")
 
 
 class Critic(nn.Module):
@@ -31,31 +40,37 @@ class Critic(nn.Module):
         self.out = nn.Linear(inner, width, bias=False)
         self.into = nn.Linear(width, width)
         self.onward = nn.Linear(width, width)
-        self.norm = InstanceNorm()
         self.local = nn.Linear(width, width, bias=False)
         self.whole = nn.Linear(width, width, bias=False)
         self.first = nn.Linear(width, config.hidden)
         self.second = nn.Linear(config.hidden, config.last)
         self.third = nn.Linear(config.last, 1)
+        self.standing = nn.Linear(STANDING, config.hidden, bias=False) if config.incumbent else None
+        if self.standing is not None:
+            # Nothing at first, so that a critic that learnt without goes on from what it knows.
+            nn.init.zeros_(self.standing.weight)
 
-    def forward(self, aspects_SBND: Tensor) -> Tensor:
-        """(B,) values. Callers detach the aspects: the critic does not train the encoder."""
-        x_BNW = aspects_SBND.permute(1, 2, 0, 3).flatten(2)
-        x_BNW = self._normed(x_BNW, self._attend(x_BNW))
-        x_BNW = self._normed(x_BNW, self.onward(self.into(x_BNW).relu()))
-        mean_BW = x_BNW.mean(1)
+    def forward(self, aspects_SBND: Tensor, standing_BX: Tensor | None = None) -> Tensor:
+        """(B,) values. The aspects get no gradient: the critic does not train the encoder.
+
+        `standing`: numbers free of units that say how good incumbent and current tour are; used if the config says so.
+        """
+        mean_BW = value_layer(aspects_SBND, self._layer(), self.heads)
         # The mean of (local x + whole mean) over nodes, without forming it per node.
-        pooled_BW = self.local(mean_BW) + self.whole(mean_BW)
-        hidden = torch.relu(self.second(torch.relu(self.first(pooled_BW))))
+        pooled_BW = functional.linear(mean_BW, self.local.weight + self.whole.weight)
+        hidden = self.first(pooled_BW)
+        if self.standing is not None:
+            if standing_BX is None:
+                raise ValueError("this critic needs the costs of the incumbent and of the current tour")
+            hidden = torch.addmm(hidden, standing_BX, self.standing.weight.t())
+        hidden = self.second(hidden.relu_()).relu_()
         value_B: Tensor = self.third(hidden).squeeze(1)
         return value_B
 
-    def _attend(self, x_BNW: Tensor) -> Tensor:
-        query, key, value = split_heads(self.packed(x_BNW), 3, self.heads).permute(2, 0, 3, 1, 4).unbind(0)
-        seen_BHNK = attend(query, key, value)
-        attended: Tensor = self.out(seen_BHNK.transpose(1, 2).flatten(2))
-        return attended
-
-    def _normed(self, x_BNW: Tensor, y_BNW: Tensor) -> Tensor:
-        normed: Tensor = self.norm(x_BNW.unsqueeze(0), y_BNW.unsqueeze(0))
-        return normed.squeeze(0)
+    def _layer(self) -> ValueLayer:
+        return ValueLayer(
+            self.packed.weight,
+            self.out.weight,
+            *(self.into.weight, self.into.bias),
+            *(self.onward.weight, self.onward.bias),
+        )

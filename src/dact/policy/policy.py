@@ -1,6 +1,6 @@
 """The policy network: encoder, decoder and critic under one config."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import torch
@@ -101,6 +101,15 @@ class Policy(nn.Module):
 def make_critic(config: PolicyConfig) -> Critic:
     """The critic that fits the policy of this config."""
     return Critic(ENCODERS[config.encoder].aspects, config.encoder_config.dim, config.critic_config)
+
+
+def with_incumbent(policy: Policy, critic: Critic) -> Critic:
+    """A critic of equal values that is also shown the incumbent's cost; the policy's config says so from now on."""
+    shown = replace(policy.config.critic_config, incumbent=True)
+    policy.config = replace(policy.config, critic_config=shown)
+    grown = make_critic(policy.config)
+    grown.load_state_dict(grown.state_dict() | critic.state_dict())
+    return grown
 
 
 def parameter_count(module: nn.Module) -> int:

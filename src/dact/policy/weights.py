@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from dact.policy.policy import Policy, PolicyConfig, make_critic
 
 SHIPPED = Path(__file__).parents[1] / "weights"
 UNTRAINED = "untrained"
+EMBED = "encoder.embed.weight"
+"""(D, F): the one tensor of a policy that depends on the problem."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +105,27 @@ def find_weights(problem: str, features: int, size: int, name: str | None = None
     cards = [(read_card(path), path) for path in shipped()]
     fitting = [(abs(card.size - size), card.size, path) for card, path in cards if card.problem == problem]
     return load_weights(min(fitting)[2]) if fitting else untrained(problem, features, size)
+
+
+def starting_weights(problem: str, features: int, size: int, name: str) -> Weights:
+    """Weights to train from; those of another problem will do if it sees the first of this problem's features.
+
+    Coordinates come first in every problem. What the other problem did not see is embedded as zero, so training
+    starts from what its policy would do.
+    """
+    if name == UNTRAINED:
+        return untrained(problem, features, size)
+    weights = load_weights(_named(name))
+    config = weights.policy.config
+    if weights.card.problem == problem:
+        return weights
+    if config.features > features:
+        raise ValueError(f"weights '{name}' see {config.features} features of a node, but {problem} has {features}")
+    policy = Policy(replace(config, features=features))
+    seen = weights.policy.state_dict()
+    seen[EMBED] = torch.nn.functional.pad(seen[EMBED], (0, features - config.features))
+    policy.load_state_dict(seen)
+    return replace(weights, policy=policy.eval(), card=replace(weights.card, problem=problem))
 
 
 def _named(name: str) -> Path:

@@ -1,11 +1,11 @@
 """Training: n-step PPO with a curriculum (Appendix C). `train_command` runs a config; the rest are its parts."""
 
+from dact.kernels.ppo_loss import n_step_returns
 from dact.training.command import Outcome, make_trainer, train_command
 from dact.training.config import TrainConfig, load_config
 from dact.training.networks import RuntimeConfig
 from dact.training.ppo import PpoConfig, evaluate_segment, update
 from dact.training.recorder import Report, Watch
-from dact.training.returns import n_step_returns
 from dact.training.rollout import Segment, Task, rollout
 from dact.training.team import first_process, launched
 from dact.training.timing import BatchTiming, time_batch

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 
 FORMAT = 1
+GONE = (("runtime", "compile"),)
+"""Settings that older runs have and that mean nothing any more."""
 
 
 @dataclass(kw_only=True)
@@ -69,6 +71,8 @@ def load_checkpoint(path: Path) -> Checkpoint:
         plain = torch.load(path, map_location="cpu", weights_only=True)
         if plain.pop("format") != FORMAT:
             raise ValueError("another format")
+        for table, name in GONE:
+            plain["config"].get(table, {}).pop(name, None)
         return Checkpoint(**plain | {"progress": Progress(**plain["progress"])})
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror})") from error

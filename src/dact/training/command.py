@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dact.interrupts import Interrupts
-from dact.operators import OPERATORS
-from dact.policy import Policy, PolicyConfig, Weights, find_weights, make_critic
+from dact.policy import Policy, PolicyConfig, make_critic, starting_weights, with_incumbent
 from dact.problems import PROBLEMS
 from dact.training.checkpoint import Checkpoint, Progress, load_checkpoint
 from dact.training.config import TrainConfig, changed, from_dict, load_config, to_toml
@@ -94,14 +93,16 @@ def make_trainer(
 ) -> Trainer:
     """Build everything a run needs, on its device, captured and ready."""
     runtime = config.runtime.resolved()
-    task = Task(problem=PROBLEMS[config.problem], operator=OPERATORS[config.operator])
+    task = Task(problem=PROBLEMS[config.problem], operator=config.operator)
     rows = team.rows(config.schedule.rows)
-    source = InstanceSource(problem=task.problem, size=config.size, rows=rows, config=config.instances)
+    source = InstanceSource(
+        problem=task.problem, size=config.size, rows=rows, config=config.instances, sizes=config.sizes
+    )
     networks = _networks(config, checkpoint, init, source.length())
     graph = runtime.graph == "true"
     greedy = config.curriculum.tours == "greedy"
     learner = Learner(networks, task, source, config.ppo, seed=config.seed, graph=graph, greedy=greedy, team=team)
-    validation = Validation(networks, task, source, config.validation, graph=graph) if team.leads else None
+    validation = Validation(networks, task, source, config.validation) if team.leads else None
     trainer = Trainer(config, learner, validation, recorder, folder)
     if checkpoint is not None:
         trainer.resume(checkpoint)
@@ -133,9 +134,11 @@ def _networks(config: TrainConfig, checkpoint: Checkpoint | None, init: str | No
         policy = Policy(PolicyConfig.from_dict(checkpoint.policy))
         critic = make_critic(policy.config)
     elif init is not None:
-        weights: Weights = find_weights(problem.name, problem.features, config.size, init)
+        weights = starting_weights(problem.name, problem.features, config.size, init)
         log.info("starting from %s", init)
         policy, critic, pretrained = weights.policy, weights.critic, True
+        if config.critic.incumbent and not policy.config.critic_config.incumbent:
+            critic = with_incumbent(policy, critic)
     else:
-        policy, critic = fresh_networks(config.network.policy_config(problem.features), config.seed)
+        policy, critic = fresh_networks(config.network.policy_config(problem.features, config.critic), config.seed)
     return make_networks(policy, critic, config.runtime.resolved(), length, pretrained=pretrained)

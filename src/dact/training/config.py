@@ -4,15 +4,17 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from dact.operators import OPERATORS
-from dact.policy import EncoderConfig, PolicyConfig, PositionConfig
+from dact.policy import CriticConfig, EncoderConfig, PolicyConfig, PositionConfig
 from dact.problems import PROBLEMS, InstanceConfig
 from dact.training.curriculum import CurriculumConfig, ScheduleConfig
 from dact.training.networks import RuntimeConfig
 from dact.training.ppo import PpoConfig
 from dact.training.validation import ValidationConfig
+
+PAPERS_CRITIC = CriticConfig()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +30,13 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         self.policy_config(features=2)
 
-    def policy_config(self, features: int) -> PolicyConfig:
+    def policy_config(self, features: int, critic: CriticConfig = PAPERS_CRITIC) -> PolicyConfig:
         """The whole config of the networks."""
         return PolicyConfig(
             features=features,
             encoder=self.encoder,
             encoder_config=EncoderConfig(norm=self.norm, dim=self.dim, hidden=self.dim, layers=self.layers),
+            critic_config=critic,
             position=PositionConfig(kind=self.position),
         )
 
@@ -46,6 +49,8 @@ class TrainConfig:
     problem: str
     size: int
     """Nodes (TSP) or customers (CVRP)."""
+    sizes: tuple[int, ...] = ()
+    """Sizes that batches have in turn, if not `size` alone; validation stays at `size`. Each is captured by itself."""
     seed: int = 1
     operator: str = "two_opt"
     instances: InstanceConfig = field(default_factory=InstanceConfig)
@@ -55,14 +60,18 @@ class TrainConfig:
     validation: ValidationConfig = field(default_factory=ValidationConfig)
     runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
     network: NetworkConfig = field(default_factory=NetworkConfig)
+    critic: CriticConfig = field(default_factory=CriticConfig)
 
     def __post_init__(self) -> None:
         if self.problem not in PROBLEMS:
             raise ValueError(f"problem '{self.problem}' is not one of {', '.join(PROBLEMS)}")
         if self.operator not in OPERATORS:
             raise ValueError(f"operator '{self.operator}' is not one of {', '.join(OPERATORS)}")
-        if self.size < 4:
-            raise ValueError(f"size {self.size} is below 4")
+        for size in (self.size, *self.sizes):
+            if size < 4:
+                raise ValueError(f"size {size} is below 4")
+        if len(set(self.sizes)) < len(self.sizes):
+            raise ValueError(f"sizes {list(self.sizes)} name a size twice")
         if not 0 <= self.seed < 2**31:
             raise ValueError(f"seed {self.seed} is not between 0 and 2^31 - 1")
         if self.schedule.horizon % self.ppo.segment:
@@ -149,7 +158,7 @@ def _literal(value: object) -> str:
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{escaped}"'
-    return repr(value)
+    return repr(list(value) if isinstance(value, tuple) else value)
 
 
 def _build(kind: Any, plain: dict[str, Any], prefix: str) -> Any:  # noqa: ANN401 - any of the dataclasses
@@ -170,6 +179,9 @@ def _checked(wanted: Any, value: Any, key: str) -> Any:  # noqa: ANN401 - a type
         if not isinstance(value, dict):
             raise ValueError(f"setting '{key}' is a table")
         return _build(wanted, value, f"{key}.")
+    if get_origin(wanted) is tuple:
+        items = value if isinstance(value, list | tuple) else (value,)
+        return tuple(_checked(get_args(wanted)[0], item, key) for item in items)
     if wanted is float and type(value) is int:
         return float(value)
     if wanted is str and type(value) is bool:

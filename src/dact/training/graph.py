@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Generator
 
+from dact.search import no_collection, rehearse
+
 WARM_UP_CALLS = 3
 """PyTorch asks for a few calls on a side stream before a capture: compilation, autotuning, workspaces, lazy state."""
 
@@ -17,16 +19,11 @@ def captured(body: Body, generators: Sequence[Generator], *, shared: bool = Fals
     The calls made here (3 to warm up, and none that counts in the capture itself) change those tensors, parameters
     and generators included; the caller puts them back. `shared`: other threads may use CUDA during the capture.
     """
-    side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(WARM_UP_CALLS):
-            body()
-    torch.cuda.current_stream().wait_stream(side)
+    rehearse(body, WARM_UP_CALLS)
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     for generator in generators:
         graph.register_generator_state(generator)
-    with torch.cuda.graph(graph, capture_error_mode="thread_local" if shared else "global"):
+    with no_collection(), torch.cuda.graph(graph, capture_error_mode="thread_local" if shared else "global"):
         body()
     return graph.replay

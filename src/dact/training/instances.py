@@ -1,6 +1,6 @@
 """Where training instances come from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Generator
@@ -10,17 +10,24 @@ from dact.problems import UNIFORM, Batch, InstanceConfig, Problem
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceSource:
-    """Draws batches of one shape."""
+    """Draws batches of one shape, or of one of a few."""
 
     problem: Problem
     size: int
     rows: int
     config: InstanceConfig = UNIFORM
+    sizes: tuple[int, ...] = ()
+    """Sizes to train on, if these are not `size` alone."""
+
+    def each(self) -> "list[InstanceSource]":
+        """A source for each size that is trained on."""
+        return [replace(self, size=size, sizes=()) for size in self.sizes or (self.size,)]
 
     def sample(self, generator: Generator, rows: int | None = None) -> Batch:
         """A new batch on the generator's device."""
         return self.problem.sample(self.size, rows or self.rows, generator, self.config)
 
     def length(self) -> int:
-        """Positions in a tour, dummy depots included."""
-        return self.sample(torch.Generator(), rows=1).length
+        """Positions in the longest tour, dummy depots included."""
+        sources = (replace(self, size=size) for size in (self.size, *self.sizes))
+        return max(each.sample(torch.Generator(), rows=1).length for each in sources)

@@ -1,26 +1,45 @@
 """Everything that lives on the device: networks, optimiser, instances, and the two things done with them.
 
-`segment` is n rollout steps and the update on them, `warm_up` is one step of which nothing is learnt. On a GPU each is
-one CUDA graph; on a CPU the same functions are called.
+`segment` is n rollout steps and the update on them, `warm_up` makes steps of which nothing is learnt. On a GPU a
+segment is one CUDA graph; on a CPU the same function is called. All rows of a batch have one size; where there are
+several sizes to train on, each has a lane with buffers and a graph of its own, and they share networks and optimiser.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Generator, Tensor
 
-from dact.search import start_state
+from dact.search import Engine, start_state
 from dact.training.buffers import Buffers, make_buffers, snapshot, write
 from dact.training.graph import captured
 from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
 from dact.training.optimiser import Optimiser
 from dact.training.ppo import METRICS, PpoConfig, update
-from dact.training.rollout import Task, rollout, walk
+from dact.training.rollout import Task, rollout
 from dact.training.team import ALONE, Team
 
 # Streams of random numbers. Each graph has its own, so that no generator is registered with two.
-STREAMS = ("instances", "rollout", "warm_up")
+ROLLOUT = "rollout"
+STREAMS = ("instances", ROLLOUT, "warm_up")
+MOST_PLACES = 10_000
+"""Streams of a size; more than any team needs."""
+LOSS_SCALE = 2.0**14
+"""In half precision. A row's share of a mean over thousands of rows would be lost without it."""
+
+
+@dataclass
+class Lane:
+    """What belongs to instances of one size."""
+
+    source: InstanceSource
+    buffers: Buffers
+    engine: Engine
+    generator: Generator
+    """Of the rollout: one for each graph."""
+    segment: Callable[[], None] = lambda: None
 
 
 class Learner:
@@ -38,29 +57,53 @@ class Learner:
         greedy: bool = False,
         team: Team = ALONE,
     ) -> None:
-        self.networks, self.task, self.source, self.config = networks, task, source, config
-        self.greedy, self.team = greedy, team
-        self.optimiser = Optimiser(networks.policy, networks.critic, team.average if team.connected else None)
+        self.networks, self.task, self.config = networks, task, config
+        self.seed, self.greedy, self.team = seed, greedy, team
+        average = team.average if team.connected else None
+        self.optimiser = Optimiser(networks.policy, networks.critic, average, LOSS_SCALE if networks.half else 1.0)
         device = next(networks.policy.parameters()).device
-        self.generators = {
-            name: stream(seed, place + len(STREAMS) * team.rank, device) for place, name in enumerate(STREAMS)
-        }
+        self.generators = {name: self._stream(seed, name, device) for name in STREAMS}
         # The last entry counts segments.
         self.metrics_M = torch.zeros(len(METRICS) + 1, device=device)
-        self.buffers = self._first_buffers()
-        self.segment: Callable[[], None] = self._segment
-        self.warm_up: Callable[[], None] = self._warm_up
+        self.lanes = [self._make_lane(place, each) for place, each in enumerate(source.each())]
+        self.lane = self.lanes[0]
         if graph:
             self._capture(shared=team.connected)
 
+    @property
+    def buffers(self) -> Buffers:
+        """Of the current lane."""
+        return self.lane.buffers
+
+    @property
+    def engine(self) -> Engine:
+        """Of the current lane."""
+        return self.lane.engine
+
+    def choose(self, batch: int) -> None:
+        """Go to the lane of a batch by its number: each lane once in turn, in an order that the seed decides."""
+        turn, place = divmod(batch, len(self.lanes))
+        order = torch.randperm(len(self.lanes), generator=stream(self.seed, turn, torch.device("cpu")))
+        self.lane = self.lanes[int(order[place])]
+
+    def segment(self) -> None:
+        """Some steps and the update on them."""
+        self.lane.segment()
+
     def new_batch(self) -> None:
         """Fresh instances with their starts."""
-        batch = self.source.sample(self.generators["instances"])
+        batch = self.lane.source.sample(self.generators["instances"])
         if self.greedy:
             tour_BN = self.task.problem.greedy_start(batch)
         else:
             tour_BN = self.task.problem.random_start(batch, self.generators["instances"])
         self.buffers.load(batch, start_state(tour_BN, batch.cost(tour_BN)))
+
+    def warm_up(self, steps: int) -> None:
+        """Walk on with the policy as it is now."""
+        self.engine.refresh()
+        batch, state = self.buffers.batch, self.buffers.state
+        self.buffers.move_to(self.engine.advance(batch, state, steps, self.generators["warm_up"]))
 
     def back_to_best(self) -> None:
         """Go on from the best solutions found so far."""
@@ -90,44 +133,55 @@ class Learner:
 
     def reseed(self, seed: int) -> None:
         """New random numbers and new instances, where those of a run could not be kept."""
-        for place, generator in enumerate(self.generators.values()):
-            fresh = stream(seed, place + len(STREAMS) * self.team.rank, generator.device)
-            generator.set_state(fresh.get_state())
+        for name, generator in self.generators.items():
+            generator.set_state(self._stream(seed, name, generator.device).get_state())
         self.new_batch()
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything that changes on the device, but for the generators."""
-        return self.learnt() | self.buffers.tensors() | {"metrics_M": self.metrics_M}
+        everything = self.learnt() | {"metrics_M": self.metrics_M}
+        for lane in self.lanes:
+            mark = f"{lane.source.size}." if len(self.lanes) > 1 else ""
+            everything |= {mark + name: x for name, x in lane.buffers.tensors().items()}
+        return everything
 
-    def _segment(self) -> None:
-        state, segment = rollout(
-            self.networks,
-            self.task,
-            self.buffers.batch,
-            self.buffers.state,
-            self.config.segment,
-            self.generators["rollout"],
-        )
-        self.buffers.move_to(state)
+    def _segment(self, lane: Lane) -> None:
+        batch, state = lane.buffers.batch, lane.buffers.state
+        state, segment = rollout(lane.engine, self.task, batch, state, self.config.segment, lane.generator)
+        lane.buffers.move_to(state)
         self.metrics_M[:-1] += update(self.networks, segment, self.optimiser, self.config)
         self.metrics_M[-1:] += 1
 
-    def _warm_up(self) -> None:
-        state = walk(self.networks, self.task, self.buffers.batch, self.buffers.state, self.generators["warm_up"])
-        self.buffers.move_to(state)
+    def _make_lane(self, place: int, source: InstanceSource) -> Lane:
+        name = ROLLOUT if place == 0 else f"{ROLLOUT} {source.size}"
+        buffers = self._first_buffers(source)
+        # Made before any capture, which may not see the table being filled.
+        self.networks.policy.places(buffers.batch.length, self.metrics_M.device)
+        if name not in self.generators:
+            self.generators[name] = self._stream(self.seed, name, self.metrics_M.device)
+        engine = self.networks.engine(self.task.problem, self.task.search())
+        lane = Lane(source=source, buffers=buffers, engine=engine, generator=self.generators[name])
+        lane.segment = lambda: self._segment(lane)
+        return lane
 
-    def _first_buffers(self) -> Buffers:
+    def _first_buffers(self, source: InstanceSource) -> Buffers:
         """A batch of the right shapes, drawn from a stream that nothing else uses."""
         device = self.metrics_M.device
-        batch = self.source.sample(stream(0, 0, device))
+        batch = source.sample(stream(0, 0, device))
         tour_BN = self.task.problem.random_start(batch, stream(0, 0, device))
         return make_buffers(batch, start_state(tour_BN, batch.cost(tour_BN)))
+
+    def _stream(self, seed: int, name: str, device: torch.device) -> Generator:
+        """The stream of a name, another one in each process."""
+        known, _, size = name.partition(" ")
+        place = STREAMS.index(known) + len(STREAMS) * self.team.rank
+        return stream(seed, place + (MOST_PLACES * int(size) if size else 0), device)
 
     def _capture(self, shared: bool) -> None:
         before = snapshot(self.tensors())
         states = {name: generator.get_state() for name, generator in self.generators.items()}
-        self.warm_up = captured(self._warm_up, [self.generators["warm_up"]], shared=shared)
-        self.segment = captured(self._segment, [self.generators["rollout"]], shared=shared)
+        for lane in self.lanes:
+            lane.segment = captured(lane.segment, [lane.generator], shared=shared)
         write(self.tensors(), before)
         for name, state in states.items():
             self.generators[name].set_state(state)

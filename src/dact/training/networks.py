@@ -1,9 +1,8 @@
-"""The networks as training calls them: the same modules, in a chosen precision and compiled if wanted.
+"""The networks as training calls them: the same modules, in a chosen precision.
 
 Shape letters: S aspects, R rows (of one step, or of all steps of a segment), N tour length, F features, D width.
 """
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
@@ -11,9 +10,10 @@ import torch
 from torch import Tensor
 
 from dact.policy import Critic, Policy, PolicyConfig, make_critic
+from dact.problems import Problem
+from dact.search import Engine, SearchConfig, engine_for
 
-PRECISIONS = ("float32", "tf32", "bf16")
-COMPILED = ("none", "encoder", "all")
+PRECISIONS = ("float32", "tf32", "float16")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,10 +22,8 @@ class RuntimeConfig:
 
     device: str = "auto"
     precision: str = "auto"
-    """`float32`; `tf32`: matrix products in TF32; `bf16`: the encoder in bfloat16 and the rest in TF32."""
-    compile: str = "auto"
-    """Which networks go through torch.compile: `none` (or false), the `encoder`, or `all` (or true).
-    It costs a minute to set up and has not been timed beside the kernels, so `auto` means none."""
+    """Of matrix products: `float32`, `tf32` or `float16`. Weights, norms, sums, losses and costs are float32.
+    Encoders without kernels for the tours at hand (of over 128 positions) train in TF32 instead of `float16`."""
     graph: str = "auto"
     """`true`: whole segments are captured as CUDA graphs; `false`: plain calls."""
 
@@ -33,14 +31,11 @@ class RuntimeConfig:
         choices = {
             "device": ("cpu", "cuda"),
             "precision": PRECISIONS,
-            "compile": COMPILED,
             "graph": ("true", "false"),
         }
         for name, known in choices.items():
-            value = str(getattr(self, name)).lower()
-            if name == "compile":
-                value = {"true": "all", "false": "none"}.get(value, value)
             # TOML's true and false are as good as the words.
+            value = str(getattr(self, name)).lower()
             object.__setattr__(self, name, value)
             if value not in ("auto", *known):
                 raise ValueError(f"runtime.{name} '{value}' is not one of auto, {', '.join(known)}")
@@ -57,8 +52,7 @@ class RuntimeConfig:
             raise ValueError("runtime.graph needs a CUDA device")
         return RuntimeConfig(
             device=device,
-            precision=self.precision if self.precision != "auto" else ("tf32" if gpu else "float32"),
-            compile=self.compile if self.compile != "auto" else "none",
+            precision=self.precision if self.precision != "auto" else ("float16" if gpu else "float32"),
             graph=self.graph if self.graph != "auto" else ("true" if gpu else "false"),
         )
 
@@ -69,55 +63,64 @@ class Networks:
 
     policy: Policy
     critic: Critic
-    encoder: Callable[[Tensor, Tensor], Tensor]
-    decoder: Callable[[Tensor], Tensor]
-    valuer: Callable[[Tensor], Tensor]
-    half: bool = False
-    """Encode in bfloat16."""
+    precision: str = "float32"
     pretrained: bool = False
     """Started from weights."""
 
+    @property
+    def device(self) -> torch.device:
+        """Where they are."""
+        return next(self.policy.parameters()).device
+
+    @property
+    def half(self) -> bool:
+        """Are matrix products in half precision?"""
+        return self.precision == "float16"
+
+    def engine(self, problem: Problem, config: SearchConfig) -> Engine:
+        """A search with the policy, in its precision."""
+        return engine_for(problem, self.policy, config, self.device, self.precision)
+
     def encode(self, features_RNF: Tensor) -> Tensor:
-        """(S, R, N, D) aspects in float32."""
+        """(S, R, N, D) aspects."""
         place_ND = self.policy.places(features_RNF.shape[1], features_RNF.device)
-        with self._precision(features_RNF.device):
-            return self.encoder(features_RNF, place_ND).float()
+        with self._precision():
+            aspects_SRND: Tensor = self.policy.encoder(features_RNF, place_ND)
+        return aspects_SRND
 
-    def decode(self, aspects_SRND: Tensor) -> Tensor:
-        """(R, N, N) logits."""
-        return self.decoder(aspects_SRND)
+    def log_prob(self, aspects_SRND: Tensor, open_RNN: Tensor, move_R2: Tensor) -> tuple[Tensor, Tensor]:
+        """Of each row's move, and the entropy of its distribution."""
+        aspects_SRND = aspects_SRND.half() if self.half else aspects_SRND
+        return self.policy.decoder.log_prob(aspects_SRND, open_RNN, move_R2)
 
-    def value(self, aspects_SRND: Tensor) -> Tensor:
+    def value(self, aspects_SRND: Tensor, standing_R2: Tensor) -> Tensor:
         """(R,) values; the critic does not train the encoder."""
-        return self.valuer(aspects_SRND.detach())
+        aspects_SRND = aspects_SRND.detach()
+        value_R: Tensor = self.critic(aspects_SRND.half() if self.half else aspects_SRND, standing_R2)
+        return value_R
 
-    def _precision(self, device: torch.device) -> AbstractContextManager[object]:
+    def _precision(self) -> AbstractContextManager[object]:
         if not self.half:
             return nullcontext()
         # The cache of cast weights would go stale between the replays of a graph.
-        return torch.autocast(device.type, dtype=torch.bfloat16, cache_enabled=False)
+        return torch.autocast(self.device.type, dtype=torch.float16, cache_enabled=False)
 
 
 def make_networks(
     policy: Policy, critic: Critic, runtime: RuntimeConfig, length: int, pretrained: bool = False
 ) -> Networks:
-    """Networks on their device, ready for tours of a length. Sets the process's matrix precision on a GPU."""
+    """Networks on their device, for tours up to a length. Sets the process's matrix precision on a GPU."""
     device = torch.device(runtime.device)
     policy, critic = policy.to(device), critic.to(device)
     if device.type == "cuda":
         torch.set_float32_matmul_precision("highest" if runtime.precision == "float32" else "high")
-    # Made before any capture or compilation, so that neither sees the table being filled.
+        torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+    # Made before any capture, which may not see the table being filled.
     policy.places(length, device)
-    everything = runtime.compile == "all"
-    return Networks(
-        policy=policy,
-        critic=critic,
-        encoder=_compiled(policy.encoder, runtime.compile != "none"),
-        decoder=_compiled(policy.decoder, everything),
-        valuer=_compiled(critic, everything),
-        half=runtime.precision == "bf16",
-        pretrained=pretrained,
-    )
+    precision = runtime.precision
+    if precision == "float16" and not policy.encoder.has_kernels(length):
+        precision = "tf32"
+    return Networks(policy=policy, critic=critic, precision=precision, pretrained=pretrained)
 
 
 def fresh_networks(config: PolicyConfig, seed: int) -> tuple[Policy, Critic]:
@@ -125,8 +128,3 @@ def fresh_networks(config: PolicyConfig, seed: int) -> tuple[Policy, Critic]:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return Policy(config), make_critic(config)
-
-
-def _compiled(module: Callable[..., Tensor], wanted: bool) -> Callable[..., Tensor]:
-    # Shapes never change within a run, and the graphs around the calls are our own.
-    return torch.compile(module, dynamic=False) if wanted else module

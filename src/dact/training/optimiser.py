@@ -1,32 +1,46 @@
-"""One Adam with a group for the actor and one for the critic, that a CUDA graph can hold.
+"""One Adam with a group for the actor and one for the critic, in few kernels and such that a CUDA graph can hold it.
 
-Rates are tensors, so that schedules change them between replays. A step is skipped by a number on the device, not
-by a branch on the host. State tensors keep their addresses: they are copied into, never replaced.
+Parameters are views of one flat tensor with a line per group, and so is all that Adam remembers: gradients are gathered
+by one copy, both norms are one reduction, and clipping is a divisor that Adam itself applies. Rates are tensors, so
+that schedules change them between replays. A step is skipped by a number on the device, not by a branch on the host.
+All tensors keep their addresses: they are copied into, never replaced.
+
+Shape letters: G = 2 groups, L numbers of a group, padded.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor, nn
 
 Average = Callable[[list[Tensor]], None]
-"""Replaces gradients by their mean over processes, in place."""
+"""Replaces tensors by their mean over processes, in place."""
+
+ALIGNED = 64
+"""Each parameter begins at a multiple of so many numbers: 256 bytes, which every kernel takes for well aligned."""
+PIECES = 32
+"""The fused Adam gives a block of threads to each tensor; so a group is handed to it in pieces."""
+BETAS, EPSILON = (0.9, 0.999), 1e-8
 
 
 class Optimiser:
     """Adam for (actor, critic), each with its own rate and with its gradient clipped to a norm of its own."""
 
-    def __init__(self, actor: nn.Module, critic: nn.Module, average: Average | None = None) -> None:
+    def __init__(self, actor: nn.Module, critic: nn.Module, average: Average | None = None, scale: float = 1.0) -> None:
         self.groups = (list(actor.parameters()), list(critic.parameters()))
-        device = self.groups[0][0].device
-        self.rates = tuple(torch.zeros((), device=device) for _ in self.groups)
         self.average = average
-        self.adam = torch.optim.Adam(
-            [{"params": group, "lr": rate} for group, rate in zip(self.groups, self.rates, strict=True)],
-            fused=True,
-            capturable=device.type == "cuda",
-        )
-        self._prepare(device)
+        self.scale = scale
+        """What losses are multiplied by on the way back, so that half precision holds small gradients."""
+        device = self.groups[0][0].device
+        self._scale = torch.full((), scale, device=device)
+        length = max(sum(_room(parameter) for parameter in group) for group in self.groups)
+        length += -length % (ALIGNED * PIECES)
+        self.value_GL, self.mean_GL, self.square_GL, self.grad_GL = torch.zeros(4, len(self.groups), length).to(device)
+        self.steps = torch.zeros((), device=device)
+        self.rates = tuple(torch.zeros((), device=device) for _ in self.groups)
+        self._one = torch.ones((), device=device)
+        self._gap = torch.zeros(length, device=device)
+        self._adopt()
 
     def set_rates(self, actor: float, critic: float) -> None:
         """Learning rates from the next step on."""
@@ -34,50 +48,71 @@ class Optimiser:
             rate.fill_(value)
 
     def step(self, loss: Tensor, largest_norm: float, skip: Tensor) -> tuple[Tensor, Tensor]:
-        """Follow the gradient of the loss unless `skip` or a gradient is not finite.
+        """Follow the gradient of the loss unless `skip` is 1 or a gradient is not finite.
 
         Gives the norms of the actor's and the critic's gradient before clipping, and 1 where the step was skipped.
         """
-        everything = [parameter for group in self.groups for parameter in group]
-        # Not `backward`, whose accumulators would tie parameters to the stream they were first used on. Like those
-        # accumulators, lay gradients out as the parameters are, which the fused Adam takes for granted.
-        gradients = [gradient.contiguous() for gradient in torch.autograd.grad(loss, everything)]
+        self._gather(loss)
         if self.average is not None:
             # Processes must stay alike: one that has had enough speaks for all.
-            share = skip.float()
-            self.average([*gradients, share])
-            skip = share > 0
-        border = len(self.groups[0])
-        norm_2 = torch.stack([clip_(part, largest_norm) for part in (gradients[:border], gradients[border:])])
-        skipped = (skip | ~norm_2.isfinite().all()).float()
-        self._apply(everything, gradients, skipped)
-        return norm_2, skipped
+            share = skip.clone()
+            self.average([self.grad_GL, share])
+            skip = share.ceil()
+        scaled_G = torch.linalg.vector_norm(self.grad_GL, dim=1)
+        skipped = torch.where(scaled_G.amax() < torch.inf, skip, self._one)
+        self._apply((scaled_G / largest_norm).clamp(min=self.scale), skipped)
+        return scaled_G / self.scale, skipped
 
     def tensors(self) -> dict[str, Tensor]:
-        """Everything Adam remembers, by name."""
+        """Everything Adam remembers, by name; the count of steps stands for each parameter, as in PyTorch's Adam."""
+        remembered = zip(self._views(self.mean_GL), self._views(self.square_GL), strict=True)
         return {
             f"{place}.{name}": value
-            for place, parameter in enumerate(parameter for group in self.groups for parameter in group)
-            for name, value in self.adam.state[parameter].items()
+            for place, (mean, square) in enumerate(remembered)
+            for name, value in (("step", self.steps), ("exp_avg", mean), ("exp_avg_sq", square))
         }
 
-    def _apply(self, parameters: Sequence[nn.Parameter], gradients: Sequence[Tensor], skipped: Tensor) -> None:
-        for parameter, gradient in zip(parameters, gradients, strict=True):
-            parameter.grad = gradient
-        # The number through which gradient scalers tell a fused Adam, on its device, to leave all as it is.
-        self.adam.found_inf = skipped  # type: ignore[attr-defined]
-        self.adam.step()
-        self.adam.zero_grad(set_to_none=True)
+    def _adopt(self) -> None:
+        """Move the parameters into the flat tensor."""
+        parameters = [parameter for group in self.groups for parameter in group]
+        for parameter, view in zip(parameters, self._views(self.value_GL), strict=True):
+            view.copy_(parameter.detach())
+            parameter.data = view
 
-    def _prepare(self, device: torch.device) -> None:
-        """Allocate Adam's state by a step that is skipped."""
+    def _gather(self, loss: Tensor) -> None:
+        """The gradients, scaled, side by side as the parameters are."""
         everything = [parameter for group in self.groups for parameter in group]
-        self._apply(everything, [torch.zeros_like(each) for each in everything], torch.ones((), device=device))
+        # Not `backward`, whose accumulators would tie parameters to the stream they were first used on.
+        grads = iter(torch.autograd.grad(loss, everything, self._scale))
+        lines = []
+        for group in self.groups:
+            taken = 0
+            for parameter, grad in zip(group, grads, strict=False):
+                lines += [grad.reshape(-1), self._gap[: _room(parameter) - parameter.numel()]]
+                taken += _room(parameter)
+            lines.append(self._gap[taken:])
+        torch.cat([line for line in lines if line.numel()], out=self.grad_GL.view(-1))
+
+    def _apply(self, divisor_G: Tensor, skipped: Tensor) -> None:
+        self.steps += 1 - skipped
+        for group, rate in enumerate(self.rates):
+            value, grad, mean, square = (
+                list(x_GL[group].chunk(PIECES)) for x_GL in (self.value_GL, self.grad_GL, self.mean_GL, self.square_GL)
+            )
+            torch._fused_adam_(
+                value, grad, mean, square, [], [self.steps] * PIECES,
+                lr=rate, beta1=BETAS[0], beta2=BETAS[1], weight_decay=0.0, eps=EPSILON,
+                amsgrad=False, maximize=False, grad_scale=divisor_G[group], found_inf=skipped,
+            )  # fmt: skip
+
+    def _views(self, flat_GL: Tensor) -> Iterator[Tensor]:
+        """Each parameter's part of a flat tensor, in its shape."""
+        for group, flat_L in zip(self.groups, flat_GL, strict=True):
+            start = 0
+            for parameter in group:
+                yield flat_L[start : start + parameter.numel()].view_as(parameter)
+                start += _room(parameter)
 
 
-def clip_(gradients: list[Tensor], largest_norm: float) -> Tensor:
-    """Scale gradients down to a norm, in place; gives the norm they had. Nothing is read by the host."""
-    norm = torch.nn.utils.get_total_norm(gradients)
-    scale = (largest_norm / (norm + 1e-6)).clamp(max=1.0)
-    torch._foreach_mul_(gradients, scale)
-    return norm
+def _room(parameter: Tensor) -> int:
+    return parameter.numel() + -parameter.numel() % ALIGNED

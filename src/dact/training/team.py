@@ -3,7 +3,6 @@
 Gradients and metrics are averaged over all; the first process alone validates, writes and decides when to stop.
 """
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -11,20 +10,15 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from dact import team
+from dact.team import first_process, launched
+
+__all__ = ["ALONE", "Team", "first_process", "join_team", "launched", "leave_team"]
+
 
 @dataclass(frozen=True)
-class Team:
-    """Who takes part. A team of one needs nobody else, and its methods do nothing."""
-
-    rank: int = 0
-    size: int = 1
-    connected: bool = False
-    """Is there a process group? Also a team of one may have one."""
-
-    @property
-    def leads(self) -> bool:
-        """Is this the process that writes and decides?"""
-        return self.rank == 0
+class Team(team.Team):
+    """A team whose processes agree on numbers, gradients and weights."""
 
     def average(self, tensors: list[Tensor]) -> None:
         """Replace tensors by their mean over the team, in place and in one message."""
@@ -60,31 +54,5 @@ class Team:
 
 
 ALONE = Team()
-
-
-def launched() -> bool:
-    """Has torchrun started this process?"""
-    return "TORCHELASTIC_RUN_ID" in os.environ
-
-
-def first_process() -> bool:
-    """Is this the process of a team, or the only one, that may write and print?"""
-    return not launched() or os.environ.get("RANK", "0") == "0"
-
-
-def join_team(device: str) -> Team:
-    """The team that torchrun started this process in, or one of its own. Takes the GPU that belongs to it."""
-    if not launched():
-        return ALONE
-    if device == "cuda":
-        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    if not dist.is_initialized():
-        # Decisions are numbers on the host, which gloo carries; gradients stay on their GPU.
-        dist.init_process_group("cpu:gloo,cuda:nccl" if device == "cuda" else "gloo")
-    return Team(rank=dist.get_rank(), size=dist.get_world_size(), connected=True)
-
-
-def leave_team(team: Team) -> None:
-    """Close the connections."""
-    if team.connected and dist.is_initialized():
-        dist.destroy_process_group()
+join_team = Team.join
+leave_team = Team.leave

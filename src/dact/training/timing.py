@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import torch
 
-from dact.operators import OPERATORS
 from dact.policy import PolicyConfig
 from dact.problems import PROBLEMS
 from dact.training.instances import InstanceSource
@@ -56,7 +55,7 @@ def time_batch(
     return BatchTiming(
         batch=middle,
         segment=middle / (horizon // segment),
-        warm_up_step=_seconds(learner, learner.warm_up, 50) / 50,
+        warm_up_step=_seconds(learner, lambda: learner.warm_up(50), 1) / 50,
         new_batch=statistics.median(new_batch),
         set_up=set_up,
         repeats=batch,
@@ -65,7 +64,7 @@ def time_batch(
 
 
 def _learner(problem: str, size: int, rows: int, segment: int, runtime: RuntimeConfig) -> Learner:
-    task = Task(problem=PROBLEMS[problem], operator=OPERATORS["two_opt"])
+    task = Task(problem=PROBLEMS[problem], operator="two_opt")
     source = InstanceSource(problem=task.problem, size=size, rows=rows)
     policy, critic = fresh_networks(PolicyConfig(features=task.problem.features), seed=1)
     networks = make_networks(policy, critic, runtime, source.length())

@@ -88,6 +88,7 @@ class Trainer:
     def resume(self, checkpoint: Checkpoint) -> None:
         """Take over where a checkpoint stands."""
         self.progress = checkpoint.progress
+        self.learner.choose(self._batch())
         write(self.best, checkpoint.best)
         if self.progress.processes == self.team.size == 1:
             write(self.learner.tensors(), checkpoint.tensors)
@@ -139,10 +140,10 @@ class Trainer:
         if horizon % self.config.curriculum.horizons:
             self.learner.back_to_best()
             return
+        self.learner.choose(self._batch())
         self.learner.new_batch()
         self.progress.warm_up = warm_up_steps(self.config.curriculum, self.progress.horizon_progress)
-        for _ in range(self.progress.warm_up):
-            self.learner.warm_up()
+        self.learner.warm_up(self.progress.warm_up)
         if self.config.curriculum.start == "best":
             self.learner.back_to_best()
         else:
@@ -236,6 +237,10 @@ class Trainer:
     def _schedule_progress(self) -> float:
         horizons = self.progress.segments / self.config.segments
         return self.config.schedule.progress(horizons, self.progress.seconds / 60)
+
+    def _batch(self) -> int:
+        """The number of the current batch of instances, from 0."""
+        return self.progress.segments // self.config.segments // self.config.curriculum.horizons
 
     def _validation_due(self) -> bool:
         config, horizon = self.config.validation, self.progress.segments // self.config.segments

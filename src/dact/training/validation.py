@@ -1,6 +1,5 @@
 """How good the policy is now: the search from greedy starts on instances that never change."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +11,9 @@ from dact.instances import InstanceSet, generate_set, read_set
 from dact.instances.arrays import FloatArray
 from dact.problems import UNIFORM, Batch
 from dact.search import start_state
-from dact.training.buffers import make_buffers
-from dact.training.graph import captured
 from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
-from dact.training.rollout import Task, walk
+from dact.training.rollout import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,36 +61,25 @@ class Score:
 class Validation:
     """Measures networks in place: whatever their weights are when `measure` is called."""
 
-    def __init__(
-        self, networks: Networks, task: Task, source: InstanceSource, config: ValidationConfig, *, graph: bool
-    ) -> None:
-        self.networks, self.task, self.config = networks, task, config
+    def __init__(self, networks: Networks, task: Task, source: InstanceSource, config: ValidationConfig) -> None:
+        self.config = config
         device = next(networks.policy.parameters()).device
         batch, self.reference_B = validation_batch(source, config)
-        batch = batch.to(device)
-        tour_BN = task.problem.greedy_start(batch)
-        self.start = start_state(tour_BN, batch.cost(tour_BN))
-        self.buffers = make_buffers(batch, self.start)
-        self.generator = torch.Generator(device=device)
-        self._walk: Callable[[], None] = captured(self._step, [self.generator]) if graph else self._step
+        self.batch = batch.to(device)
+        tour_BN = task.problem.greedy_start(self.batch)
+        self.start = start_state(tour_BN, self.batch.cost(tour_BN))
+        self.engine = networks.engine(task.problem, task.search(config.patience))
 
     def measure(self) -> Score:
         """Search from the start; the same draws each time."""
-        self.buffers.move_to(self.start)
-        self.generator.manual_seed(self.config.seed)
-        for _ in range(self.config.steps):
-            self._walk()
-        return self._score(self.buffers.state.incumbent_cost_B)
+        self.engine.refresh()
+        generator = torch.Generator(device=self.batch.device).manual_seed(self.config.seed)
+        state = self.engine.advance(self.batch, self.start, self.config.steps, generator)
+        return self._score(state.incumbent_cost_B)
 
     def start_score(self) -> Score:
         """The greedy starts themselves."""
         return self._score(self.start.cost_B)
-
-    def _step(self) -> None:
-        state = walk(
-            self.networks, self.task, self.buffers.batch, self.buffers.state, self.generator, self.config.patience
-        )
-        self.buffers.move_to(state)
 
     def _score(self, cost_B: Tensor) -> Score:
         cost = cost_B.double().cpu().numpy()

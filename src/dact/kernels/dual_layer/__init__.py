@@ -8,6 +8,48 @@
 `norm` has one mean and one unbiased variance over all positions and features of a row's aspect.
 """
 
-from dact.kernels.dual_layer.reference import DualLayer, dual_layer_reference
+from collections.abc import Sequence
 
-__all__ = ["DualLayer", "dual_layer_reference"]
+import torch
+from torch import Tensor
+
+from dact.kernels.dual_layer.reference import DualLayer, dual_layer_reference
+from dact.kernels.launch import HAS_TRITON, runs_triton
+
+
+def has_kernels(size: int, width: int, heads: int, hidden: int) -> bool:
+    """Are there kernels for these sizes?"""
+    if not HAS_TRITON:
+        return False
+    from dact.kernels.dual_layer.triton_impl import fits
+
+    return fits(size, width, heads, hidden)
+
+
+def half_precision(features_BNF: Tensor) -> torch.dtype | None:
+    """The dtype in which `encode` is to work: autocast's, on GPUs; else None."""
+    kind = features_BNF.device.type
+    asked = runs_triton(features_BNF) and torch.is_autocast_enabled(kind)
+    return torch.get_autocast_dtype(kind) if asked else None
+
+
+def encode(
+    features_BNF: Tensor,
+    place_ND: Tensor,
+    embed_DF: Tensor,
+    layers: Sequence[DualLayer],
+    heads: int,
+    dtype: torch.dtype,
+) -> Tensor:
+    """(2, B, N, D) aspects after all layers, by kernels that multiply in `dtype`.
+
+    With gradients on, the result is float32, and so is the gradient that comes back; else it has the dtype given.
+    """
+    from dact.kernels.dual_layer.training import encode_triton, encode_without_gradients
+
+    encode_ = encode_triton if torch.is_grad_enabled() else encode_without_gradients
+    aspects_SBND: Tensor = encode_(features_BNF, place_ND, embed_DF, layers, heads, dtype)
+    return aspects_SBND
+
+
+__all__ = ["DualLayer", "dual_layer_reference", "encode", "half_precision", "has_kernels"]

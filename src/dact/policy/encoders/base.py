@@ -42,6 +42,10 @@ class Encoder(nn.Module):
         self.config = config
         self.embed = nn.Linear(features, config.dim, bias=False)
 
+    def has_kernels(self, length: int) -> bool:
+        """Are there kernels, with gradients, for tours of this length in half precision?"""
+        return False
+
 
 def matrices(aspects: int, inputs: int, outputs: int) -> nn.Parameter:
     """(S, inputs, outputs), uniform within 1 / sqrt(inputs) as in the authors' code."""

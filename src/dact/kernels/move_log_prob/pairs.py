@@ -1,0 +1,135 @@
+"""What the forward and the backward kernels share: the inputs, how they are launched, and the pairs of a tile."""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
+# ruff: noqa: ANN001, ANN201
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from dact.kernels.launch import triton_dtype
+from dact.kernels.pair_logits.reference import Aggregation
+from dact.kernels.pair_logits.tile import SLOTS, load_slots
+
+LONGEST = 256
+"""Positions whose keys' gradients a program can hold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """How the kernels are cut up and launched."""
+
+    first: int = 16
+    """First positions of a tile."""
+    forward_second: int = 8
+    forward_warps: int = 4
+    forward_stages: int = 2
+    second: int = 8
+    """Second positions of a tile of the backward kernel over pairs."""
+    warps: int = 4
+    stages: int = 1
+    registers: int | None = 168
+    """Of a thread in that kernel, at most; 168 let three programs of four warps share a multiprocessor."""
+    residents: int = 3
+    """Its programs per multiprocessor, each with partial sums of its own: as many as run at a time."""
+    operand_first: int = 32
+    operand_stages: int = 2
+    operand_registers: int | None = 128
+
+
+def default_launch(dtype: torch.dtype) -> Launch:
+    """What fits the registers and the shared memory of a Hopper GPU."""
+    if dtype == torch.float32:
+        return Launch(registers=None, residents=2, operand_registers=None)
+    return Launch()
+
+
+class How(NamedTuple):
+    """What takes no gradient: open pairs, chosen ones, the clip, types of the products, and the launch."""
+
+    open_BNN: Tensor
+    move_B2: Tensor
+    clip: float
+    dtype: torch.dtype
+    precision: str
+    launch: Launch
+
+    def slope(self) -> float:
+        """The exponent to base two of a share of 1."""
+        return 2 * self.clip / math.log(2)
+
+
+class Pairs(NamedTuple):
+    """Contiguous queries and keys, the network, and the rest."""
+
+    query_SBNE: Tensor
+    key_SBNE: Tensor
+    network: Aggregation
+    how: How
+
+    def settings(self) -> dict[str, Any]:
+        """The sizes and types that kernels are compiled for."""
+        aspects, _, _, wide = self.query_SBNE.shape
+        heads = self.network.w1.shape[1]
+        per = heads // aspects
+        return {
+            "H": heads, "PER": per, "K": wide // per, "KEY": self.key_SBNE.shape[3], "C": self.network.w2.shape[0],
+            "L": SLOTS, "DTYPE": triton_dtype(self.how.dtype), "PRECISION": self.how.precision, "LOG2": math.log(2),
+        }  # fmt: skip
+
+    def tensors(self) -> tuple[Tensor, ...]:
+        """The pointers that every kernel over pairs starts with."""
+        return (self.query_SBNE, self.key_SBNE, *self.network)
+
+    def aspect_strides(self) -> tuple[int, int]:
+        """From one aspect to the next, of queries and keys."""
+        return self.query_SBNE.stride(0), self.key_SBNE.stride(0)
+
+
+class Kept(NamedTuple):
+    """What the forward pass leaves: s of each pair (-1 if it is closed), each row's total mass and entropy."""
+
+    share_BNN: Tensor
+    total_B: Tensor
+    entropy_B: Tensor
+
+
+def fits(query_SBNE: Tensor, network: Aggregation) -> bool:
+    """Do the kernels handle these sizes? Slots of a head need 16 numbers each, and powers of two throughout."""
+    aspects, _, size, wide = query_SBNE.shape
+    hidden, heads = network.w1.shape
+    width = wide * aspects // heads
+    powers = all(number & (number - 1) == 0 for number in (heads, width, hidden))
+    slots = heads % aspects == 0 and heads <= SLOTS and width * heads // SLOTS >= 16
+    return powers and slots and hidden >= 32 and size <= LONGEST
+
+
+@triton.jit
+def load_heads(
+    row_ptr, aspect_stride, place_T, N,
+    H: tl.constexpr, PER: tl.constexpr, K: tl.constexpr, WIDE: tl.constexpr, L: tl.constexpr, DTYPE: tl.constexpr,
+):  # fmt: skip
+    """(L, T, K) slots of one row's queries or keys, WIDE numbers a position; heads share them if WIDE is K."""
+    PARTS: tl.constexpr = L // H
+    HEAD: tl.constexpr = K if WIDE == PER * K else 0
+    return load_slots(row_ptr, aspect_stride, HEAD, WIDE, place_T, N, PER, PARTS, L, K // PARTS).to(DTYPE)
+
+
+@triton.jit
+def beside(left_PX, right_PX):
+    """Columns of both, those of the left one first."""
+    P: tl.constexpr = left_PX.shape[0]
+    X: tl.constexpr = left_PX.shape[1]
+    return tl.reshape(tl.permute(tl.join(left_PX, right_PX), (0, 2, 1)), (P, 2 * X))
+
+
+@triton.jit
+def first_units(score_PL, w1_LC, b1_C, DTYPE: tl.constexpr, PRECISION: tl.constexpr):
+    """(P, C) hidden units of the first layer, behind their relu."""
+    # Rounded first: bias and relu of half-precision numbers are two at a time.
+    first_PC = tl.dot(score_PL, w1_LC, input_precision=PRECISION).to(DTYPE) + b1_C.to(DTYPE)[None, :]
+    return tl.maximum(first_PC, tl.full((1, 1), 0.0, DTYPE)).to(DTYPE)

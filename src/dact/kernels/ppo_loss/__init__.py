@@ -1,0 +1,46 @@
+"""The loss of one update epoch (Eqs. PPO and BL) with all that is measured on the way.
+
+    R_t = r_t + discount * R_(t+1), from the critic's value of the state behind the last step    (Algorithm 1)
+    A = R - v,    q = exp(log_prob - old log_prob)
+    actor = -mean min(q A, clip(q) A),    value = mean max((v - R)^2, (old v + clip(v - old v) - R)^2)
+    loss = actor + value - bonus * mean entropy
+
+Returns and advantages are constants to the gradient.
+"""
+
+import torch
+from torch import Tensor
+
+from dact.kernels.launch import runs_triton
+from dact.kernels.ppo_loss.reference import (
+    MEASURED,
+    Evaluation,
+    Objective,
+    explained_variance,
+    n_step_returns,
+    ppo_loss_reference,
+)
+
+
+def ppo_loss(
+    now: Evaluation, old: Evaluation, reward_TB: Tensor, bootstrap_B: Tensor, objective: Objective
+) -> tuple[Tensor, Tensor]:
+    """The loss and what was MEASURED: one kernel on GPUs for batches it has room for, else plain PyTorch."""
+    if runs_triton(reward_TB):
+        from dact.kernels.ppo_loss.triton_impl import fits, ppo_loss_triton
+
+        if fits(reward_TB):
+            loss, measured_M = ppo_loss_triton(now, old, reward_TB, bootstrap_B, objective)
+            return torch.as_tensor(loss), torch.as_tensor(measured_M)
+    return ppo_loss_reference(now, old, reward_TB, bootstrap_B, objective)
+
+
+__all__ = [
+    "MEASURED",
+    "Evaluation",
+    "Objective",
+    "explained_variance",
+    "n_step_returns",
+    "ppo_loss",
+    "ppo_loss_reference",
+]
