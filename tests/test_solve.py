@@ -2,13 +2,16 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import dact
 from dact.instances import generate_set
-from dact.search import TracePoint
+from dact.problems import Batch
+from dact.search import PlainEngine, SearchState, TracePoint
 
 
 def points(problem: str, count: int, same: bool = False, name: str = "tiny") -> dact.Instance:
@@ -111,6 +114,23 @@ def test_gap_is_against_the_best_known_value() -> None:
     assert dact.solve(known, steps=0).gap == pytest.approx(100)
 
 
+def test_too_little_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Instances that do not fit side by side are solved in smaller batches, each once and in their order."""
+    advance, rows = PlainEngine.advance, []
+
+    def small(self: PlainEngine, batch: Batch, *rest: Any) -> SearchState:
+        rows.append(batch.rows)
+        if batch.rows > 4:
+            raise torch.cuda.OutOfMemoryError
+        return advance(self, batch, *rest)
+
+    monkeypatch.setattr(PlainEngine, "advance", small)
+    instances = list(generate_set("tsp", 9, 5, seed=1))
+    results = dact.solve(instances, steps=1, augment=2)
+    assert [result.instance for result in results] == instances
+    assert rows == [10, 4, 4, 2]
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -119,6 +139,8 @@ def test_gap_is_against_the_best_known_value() -> None:
         ({"device": "tpu"}, "device 'tpu'"),
         ({"operator": "or_opt"}, "operator 'or_opt'"),
         ({"seed": -1}, "seed -1"),
+        ({"device": "cpu", "precision": "float16"}, "precision 'float16' needs a GPU"),
+        ({"precision": "int4"}, "precision 'int4'"),
         ({"weights": "nonsense"}, "weights 'nonsense'"),
     ],
 )
@@ -126,6 +148,21 @@ def test_wrong_settings_are_named(settings: dict[str, object], message: str) -> 
     """A wrong setting is refused with its value before anything is searched."""
     with pytest.raises(ValueError, match=message):
         dact.solve(points("tsp", 5), **settings)  # type: ignore[call-overload]
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("precision", ["auto", "float32"])
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_a_gpu_solves_and_repeats_itself(problem: str, precision: str) -> None:
+    """On a GPU a seed gives the same checked answers, and a time limit ends the search."""
+    instances = list(generate_set(problem, 20, 3, seed=3))
+    first, second = (dact.solve(instances, steps=50, device="cuda", precision=precision) for _ in range(2))
+    assert [result.routes for result in first] == [result.routes for result in second]
+    assert all(result.feasible and result.cost <= result.start_cost for result in first)
+    timed = dact.solve(instances, time_limit=1.0, device="cuda", precision=precision)
+    assert timed[-1].seconds < 2
+    assert timed[-1].steps > 50
 
 
 @pytest.mark.parametrize("file", ["tsplib/eil51.tsp", "tsplib_more/gr24.tsp", "cvrplib/X-n101-k25.vrp"])

@@ -1,7 +1,7 @@
 """The one-call API: instances in, checked solutions out."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack, overload
 
@@ -12,21 +12,22 @@ from dact.instances import Instance, Routes, check
 from dact.policy import Weights, find_weights
 from dact.problems import PROBLEMS, Batch, Problem
 from dact.search import (
-    PlainEngine,
+    Engine,
+    Parts,
     SearchConfig,
     SearchRun,
-    SearchState,
     Stop,
     Trace,
     Watcher,
-    run,
-    start_state,
+    best_tours,
+    engine_for,
+    rows_at_once,
+    search_batch,
+    settled_precision,
 )
 
 STARTS = ("greedy", "random")
 USUAL_STEPS = 1000
-SMALLEST = 4
-"""Tours shorter than this have nothing to search."""
 
 
 class Settings(TypedDict, total=False):
@@ -41,6 +42,7 @@ class Settings(TypedDict, total=False):
     operator: str
     weights: str | None
     device: str
+    precision: str
     seed: int
 
 
@@ -62,6 +64,8 @@ class SolveConfig:
     weights: str | None = None
     """A name or a file; None takes the shipped weights trained nearest to the size."""
     device: str = "auto"
+    precision: str = "auto"
+    """Of the policy: float32, tf32, float16 or bfloat16; auto is float16 on a GPU and float32 on a CPU."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -75,8 +79,13 @@ class SolveConfig:
             raise ValueError("device 'cuda' was asked for, but PyTorch sees no CUDA device")
         if not 0 <= self.seed < 2**63:
             raise ValueError(f"seed {self.seed} is not between 0 and 2^63 - 1")
+        settled_precision(self.precision, self.torch_device())
         self.stop()
-        SearchConfig(operator=self.operator, patience=self.patience)
+        self.search()
+
+    def search(self) -> SearchConfig:
+        """How moves are made."""
+        return SearchConfig(operator=self.operator, patience=self.patience)
 
     def stop(self) -> Stop:
         """A fresh clock with these limits."""
@@ -141,8 +150,8 @@ def solve(
     """Improve each instance's start with the learnt policy and return the best solution ever seen.
 
     `settings` are the fields of `SolveConfig` (steps, time_limit, target, augment, patience, start, operator,
-    weights, device, seed). `start_routes` replaces the start; the answer is never worse than it. Instances of
-    different sizes may be mixed. Ctrl-C ends the search and returns what has been found.
+    weights, device, precision, seed). `start_routes` replaces the start; the answer is never worse than it.
+    Instances of different sizes may be mixed. Ctrl-C ends the search and returns what has been found.
     """
     config = SolveConfig(**settings)
     if isinstance(instances, Instance):
@@ -162,39 +171,58 @@ def solve_each(
 
     Instances of equal size come together, so the order is not always that of the list.
     """
-    for members in _groups(instances, config):
-        solved = _solve_group([instances[i] for i in members], config, start_routes, watch)
-        yield from zip(members, solved, strict=True)
-        if any(result.interrupted for result in solved):
-            # The instances still waiting are answered with their starts.
-            config = replace(config, steps=0, time_limit=None)
+    for members in _groups(instances):
+        solved = _solve_alike([instances[i] for i in members], config, start_routes, watch)
+        for index, result in zip(members, solved, strict=True):
+            yield index, result
+            if result.interrupted:
+                config = _only_starts(config)
 
 
-def rows_at_once(length: int, augment: int, device: torch.device) -> int:
-    """How many instances of a tour length to search side by side: what is fastest, in bounded memory.
-
-    On a CPU about 1200 positions keep the working set in the cache (measured: 64 rows of 20, 8 to 16 of 100).
-    """
-    rows = 1200 // length if device.type == "cpu" else 20_000_000 // length**2
-    return max(1, rows // augment)
-
-
-def _groups(instances: Sequence[Instance], config: SolveConfig) -> Iterator[list[int]]:
-    """Indices of instances that share a batch: one problem, one tour length, not too many.
-
-    Under a time limit every instance is searched alone, so that it gets its whole time.
-    """
+def _groups(instances: Sequence[Instance]) -> Iterable[list[int]]:
+    """Indices of instances that can share a batch: one problem, one tour length, one size."""
     groups: dict[tuple[str, int, int], list[int]] = defaultdict(list)
     for index, instance in enumerate(instances):
         length = PROBLEMS[instance.problem].tour_length(instance)
         groups[instance.problem, length, instance.size].append(index)
-    for (_, length, _), members in groups.items():
-        rows = rows_at_once(length, config.augment, config.torch_device()) if config.time_limit is None else 1
-        yield from (members[first : first + rows] for first in range(0, len(members), rows))
+    return groups.values()
 
 
-def _solve_group(
+def _only_starts(config: SolveConfig) -> SolveConfig:
+    """After Ctrl-C the instances still waiting are answered with their starts."""
+    return replace(config, steps=0, time_limit=None)
+
+
+def _solve_alike(
     instances: Sequence[Instance], config: SolveConfig, start_routes: Routes | None, watch: Watcher | None
+) -> Iterator[Result]:
+    """Solve instances of one problem and tour length with one engine, as many side by side as suit the device.
+
+    Under a time limit every instance is searched alone, so that it gets its whole time.
+    """
+    problem, device = PROBLEMS[instances[0].problem], config.torch_device()
+    one = problem.collate(instances[:1], routes_needed=len(start_routes or ()))
+    weights = find_weights(problem.name, problem.features, one.customers, config.weights)
+    engine = make_engine(problem, weights, config)
+    rows = rows_at_once(engine, one, config.augment, device) if config.time_limit is None else 1
+
+    def work(part: range) -> list[Result]:
+        members = [instances[place] for place in part]
+        return _solve_together(members, config, engine, weights.card.name, start_routes, watch)
+
+    for _, results in Parts(rows).each(range(len(instances)), work):
+        yield from results
+        if any(result.interrupted for result in results):
+            config = _only_starts(config)
+
+
+def _solve_together(
+    instances: Sequence[Instance],
+    config: SolveConfig,
+    engine: Engine,
+    weights: str,
+    start_routes: Routes | None,
+    watch: Watcher | None,
 ) -> list[Result]:
     """Solve instances of one problem and tour length side by side."""
     stop = config.stop()
@@ -203,11 +231,10 @@ def _solve_group(
         _refuse_wrong_start(instances[0], start_routes)
     problem = PROBLEMS[instances[0].problem]
     batch = problem.collate(instances, routes_needed=len(start_routes or ())).to(config.torch_device())
-    weights = find_weights(problem.name, problem.features, batch.customers, config.weights)
     generator = torch.Generator(device=batch.device).manual_seed(config.seed)
     given = None if start_routes is None else problem.given_start(batch, [start_routes])
     tour_BN = start_tours(problem, batch, config.start, generator) if given is None else given
-    done = search_batch(problem, batch, tour_BN, weights, config, stop=stop, generator=generator, watch=watch)
+    done = search_batch(engine, batch, tour_BN, augment=config.augment, stop=stop, generator=generator, watch=watch)
     best_BN = best_tours(done.state, config.augment).tolist()
     return [
         _result(
@@ -216,7 +243,7 @@ def _solve_group(
             done,
             trace,
             config.seed,
-            weights.card.name,
+            weights,
         )
         for instance, start, best, trace in zip(instances, tour_BN.tolist(), best_BN, done.traces, strict=True)
     ]
@@ -233,37 +260,10 @@ def start_tours(problem: Problem, batch: Batch, start: str, generator: Generator
     return problem.random_start(batch, generator) if start == "random" else problem.greedy_start(batch)
 
 
-def search_batch(
-    problem: Problem,
-    batch: Batch,
-    tour_BN: Tensor,
-    weights: Weights,
-    config: SolveConfig,
-    *,
-    stop: Stop,
-    generator: Generator,
-    watch: Watcher | None = None,
-) -> SearchRun:
-    """Search from the given tours, `config.augment` rows for each."""
-    if batch.length < SMALLEST:
-        stop = Stop(steps=0)
-    engine = PlainEngine(
-        problem,
-        weights.policy.to(batch.device),
-        SearchConfig(operator=config.operator, patience=config.patience),
-    )
-    rows = batch.augmented(config.augment)
-    tour_RN = tour_BN.repeat_interleave(config.augment, dim=0)
-    chunk = 1 if batch.device.type == "cpu" else 32
-    state = start_state(tour_RN, rows.cost(tour_RN))
-    return run(engine, rows, state, stop, generator, augment=config.augment, chunk=chunk, watch=watch)
-
-
-def best_tours(state: SearchState, augment: int) -> Tensor:
-    """The incumbent of the best augmentation of each instance."""
-    best_I1 = state.incumbent_cost_B.view(-1, augment).argmin(1, keepdim=True)
-    row_I = best_I1.squeeze(1) + augment * torch.arange(len(best_I1), device=best_I1.device)
-    return state.incumbent_BN[row_I]
+def make_engine(problem: Problem, weights: Weights, config: SolveConfig) -> Engine:
+    """The engine that these settings ask for; it serves any number of batches, best of one shape in a row."""
+    device = config.torch_device()
+    return engine_for(problem, weights.policy.to(device), config.search(), device, config.precision)
 
 
 def _result(

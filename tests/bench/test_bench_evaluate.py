@@ -1,12 +1,16 @@
 """Evaluating sets: figures, parts, repeatability."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from dact.bench import evaluate, part
+from dact.bench import evaluate
 from dact.instances import InputError, generate_set
+from dact.problems import Batch
+from dact.search import PlainEngine, SearchState
 from dact.solve import SolveConfig
 
 
@@ -69,19 +73,57 @@ def test_figures():
     assert (done.instances, done.steps, done.weights, done.problem) == (2, 4, "untrained", "tsp")
 
 
-def test_shards_cover_the_limit():
-    """The shards of a limited set are disjoint and together are all of it; names stay."""
-    instances = generate_set("tsp", 5, 10, 1)
-    parts = [part(instances, 7, (number, 3)) for number in (1, 2, 3)]
-    assert sorted(number for each in parts for number in each.numbers.tolist()) == list(range(7))
-    assert parts[1][0].name == "tsp5_seed1[1]"
+def test_shards_give_the_costs_of_one_run(problem_name: str):
+    """The shards of a set are disjoint, together are all of it, and draw as the whole set does."""
+    instances = generate_set(problem_name, 6, 7, 1)
+    config = SolveConfig(steps=5, start="random")
+    whole = evaluate(instances, config, rows=2)
+    shards = [evaluate(instances, config, rows=2, shard=(number, 3)) for number in (1, 2, 3)]
+    assert [shard.places.tolist() for shard in shards] == [[0, 1, 6], [2, 3], [4, 5]]
+    for shard in shards:
+        assert np.array_equal(shard.costs, whole.costs[shard.places])
+
+
+def test_blocks_draw_for_themselves():
+    """Equal instances in two blocks get other draws, as other seeds do."""
+    drawn = generate_set("tsp", 12, 2, 1)
+    twins = replace(drawn, coordinates=drawn.coordinates[[0, 0]])
+    first, second = evaluate(twins, SolveConfig(steps=0, start="random"), rows=1).costs
+    assert first != second
 
 
 @pytest.mark.parametrize("shard", [(0, 3), (4, 3), (1, 0), (3, 3)])
 def test_bad_shards(shard: tuple[int, int]):
     """Shards out of range, or empty, are refused."""
     with pytest.raises(InputError, match=f"shard {shard[0]}/{shard[1]}"):
-        part(generate_set("tsp", 5, 2, 1), None, shard)
+        evaluate(generate_set("tsp", 5, 2, 1), SolveConfig(steps=1), rows=1, shard=shard)
+
+
+def limit_rows(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """Let the engine run out of memory above so many rows."""
+    advance = PlainEngine.advance
+
+    def small(self: PlainEngine, batch: Batch, *rest: Any) -> SearchState:
+        if batch.rows > most:
+            raise torch.cuda.OutOfMemoryError
+        return advance(self, batch, *rest)
+
+    monkeypatch.setattr(PlainEngine, "advance", small)
+
+
+def test_too_little_memory(monkeypatch: pytest.MonkeyPatch):
+    """Where a block does not fit, its halves are solved, with the draws of blocks of that size."""
+    instances, config = generate_set("tsp", 8, 7, 1), SolveConfig(steps=4)
+    pairs = evaluate(instances, config, rows=2)
+    limit_rows(monkeypatch, 2)
+    assert np.array_equal(evaluate(instances, config, rows=4).costs, pairs.costs)
+
+
+def test_no_memory_at_all(monkeypatch: pytest.MonkeyPatch):
+    """An instance that does not fit by itself is refused in one sentence."""
+    limit_rows(monkeypatch, 0)
+    with pytest.raises(ValueError, match="not enough memory"):
+        evaluate(generate_set("tsp", 8, 2, 1), SolveConfig(steps=4))
 
 
 def test_weights_are_not_guessed():

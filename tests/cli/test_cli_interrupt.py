@@ -51,6 +51,39 @@ def test_evaluation_ends_with_130(dact, tmp_path: Path, monkeypatch: pytest.Monk
     _interrupt_at(monkeypatch, 2)
     answer = dact("evaluate", path, "--steps", 10**6, "--json")
     assert (answer.code, answer.out) == (130, "")
+    assert "nothing is kept without --out" in answer.err
+
+
+def test_evaluation_keeps_finished_blocks(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """An evaluation cut short says what it kept, and the same command gives the figures of a run that was let be."""
+    path, out = tmp_path / "set.npz", tmp_path / "kept.jsonl"
+    dact("generate", "tsp", "--size", 6, "--count", 5, "--out", path)
+    command = ("evaluate", path, "--steps", 4, "--rows", 2, "--json")
+    with monkeypatch.context() as pressed:
+        _interrupt_at(pressed, 6)
+        answer = dact(*command, "--out", out)
+    assert (answer.code, answer.out) == (130, "")
+    assert f"{out} keeps 2 finished instances" in answer.err
+    again, whole = dact(*command, "--out", out).record, dact(*command).record
+    assert (again["instances"], again["mean_cost"]) == (5, whole["mean_cost"])
+
+
+def test_evaluation_whose_partners_left(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Where Ctrl-C has ended the other processes of a team, a broken connection is no error; otherwise it is."""
+    path = tmp_path / "set.npz"
+    dact("generate", "tsp", "--size", 5, "--count", 2, "--out", path)
+
+    def lose(*arguments: object, **settings: object) -> None:
+        if pressed:
+            signal.raise_signal(signal.SIGINT)
+        raise RuntimeError("connection closed by peer")
+
+    monkeypatch.setattr("dact.cli.evaluating.evaluate", lose)
+    pressed = True
+    assert dact("evaluate", path).code == 130
+    pressed = False
+    with pytest.raises(RuntimeError, match="closed by peer"):
+        dact("evaluate", path)
 
 
 def test_second_interrupt_is_immediate():

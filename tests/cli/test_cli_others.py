@@ -28,9 +28,10 @@ def test_evaluate(dact, tmp_path: Path, problem: str):
     """The figures have the promised keys and are those of the shard; no references, no gap."""
     path = tmp_path / "set.npz"
     dact("generate", problem, "--size", 6, "--count", 7, "--seed", 5, "--out", path)
-    answer = dact("evaluate", path, "--steps", 3, "--limit", 5, "--shard", "2/2", "--augment", 2, "--json")
+    shard = ("--limit", 5, "--shard", "2/2", "--rows", 2)
+    answer = dact("evaluate", path, "--steps", 3, *shard, "--augment", 2, "--json")
     record = answer.record
-    keys = {"mean_cost", "gap", "seconds", "instance_steps_per_second", "instances", "name", "weights"}
+    keys = {"mean_cost", "gap", "seconds", "instance_steps_per_second", "instances", "name", "rows", "weights"}
     assert set(record) == keys | {"steps", "augment", "seed", "problem"}
     assert (record["instances"], record["gap"], record["name"]) == (2, None, "set")
     assert record["mean_cost"] > 0

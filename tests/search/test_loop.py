@@ -1,13 +1,14 @@
 """Stopping, traces and interruptions."""
 
 import itertools
+import math
 
 import pytest
 import torch
 
 from dact.policy import Policy, PolicyConfig
 from dact.problems import PROBLEMS, Batch
-from dact.search import PlainEngine, SearchConfig, SearchState, Stop, best_costs, run, start_state
+from dact.search import Pace, PlainEngine, SearchConfig, SearchState, Stop, best_costs, run, start_state
 
 
 def make_engine(problem_name: str, **settings: object) -> PlainEngine:
@@ -31,7 +32,7 @@ def test_a_seed_gives_the_same_search(problem_name: str, batch: Batch, operator:
 
     def ends(seed: int, chunk: int) -> SearchState:
         generator = torch.Generator().manual_seed(seed)
-        return run(engine, batch, state, Stop(steps=12), generator, chunk=chunk).state
+        return run(engine, batch, state, Stop(steps=12), generator, pace=Pace(chunk)).state
 
     assert torch.equal(ends(1, 1).tour_BN, ends(1, 5).tour_BN)
     assert not torch.equal(ends(1, 1).tour_BN, ends(2, 1).tour_BN)
@@ -54,7 +55,7 @@ def test_steps_are_counted_exactly(problem_name: str, batch: Batch) -> None:
         greedy_state(problem_name, batch),
         Stop(steps=7),
         torch.Generator().manual_seed(0),
-        chunk=3,
+        pace=Pace(3),
         watch=lambda fraction, steps, seconds, cost: seen.append(steps),
     )
     assert done.steps == 7
@@ -111,6 +112,25 @@ def test_an_interrupted_search_keeps_what_it_found(batch: Batch, problem_name: s
     assert done.steps == 3
     expected = engine.advance(batch, state, 3, torch.Generator().manual_seed(0))
     assert torch.equal(done.state.tour_BN, expected.tour_BN)
+
+
+def test_pace_follows_the_clock() -> None:
+    """One chunk to find out how long steps take, then whole chunks that fill the time between looks or what is left."""
+    pace = Pace(8, seconds=0.3)
+    assert pace.steps(left=math.inf) == 8
+    pace.took(8, seconds=0.008)
+    assert pace.steps(left=math.inf) == 296
+    assert pace.steps(left=0.05) == 48
+    assert pace.steps(left=0.001) == 8
+    pace.took(8, seconds=80)
+    assert pace.steps(left=math.inf) == 8
+
+
+def test_pace_without_a_clock_is_fixed() -> None:
+    """However fast steps are, looks come after every chunk."""
+    pace = Pace(8)
+    pace.took(8, seconds=1e-6)
+    assert pace.steps(left=math.inf) == 8
 
 
 @pytest.mark.parametrize(

@@ -1,30 +1,20 @@
 """Milliseconds a step takes on this CPU, beside what the authors' code took."""
 
-import csv
 import os
-import platform
-import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import date
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 
+from dact.bench.rows import commit, cpu_name, percentiles
 from dact.instances import generate_set
-from dact.instances.errors import InputError
 from dact.kernels.rows import one_thread_per_operation
 from dact.policy import find_weights
 from dact.policy.weights import UNTRAINED
 from dact.problems import PROBLEMS
 from dact.search import PlainEngine, SearchConfig, start_state
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,37 +67,6 @@ def measure_cpu(cases: tuple[Case, ...] = CASES, most_threads: int | None = None
         torch.set_num_threads(before)
 
 
-def append_rows(path: Path, timings: "Sequence[DataclassInstance]") -> None:
-    """Add records of one kind to a CSV file, which is made where there is none."""
-    fresh = not path.exists()
-    try:
-        with path.open("a", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, fieldnames=[each.name for each in fields(timings[0])])
-            if fresh:
-                writer.writeheader()
-            writer.writerows(asdict(timing) for timing in timings)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-
-
-def cpu_name() -> str:
-    """The model as Linux knows it, else what Python says."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.is_file() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
-@cache
-def commit() -> str:
-    """Which source was measured; empty outside a checkout."""
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-
-
 def _stepper(case: Case) -> Callable[[], None]:
     """A function that makes one step of a search with random weights."""
     problem = PROBLEMS[case.problem]
@@ -134,7 +93,7 @@ def _timing(case: Case, threads: int, step: Callable[[], None]) -> Timing:
         began = time.perf_counter()
         step()
         seconds.append(time.perf_counter() - began)
-    p20, p50, p80 = (round(float(ms), 3) for ms in 1000 * np.percentile(seconds, (20, 50, 80)))
+    p20, p50, p80 = percentiles([1000 * each for each in seconds])
     return Timing(
         date=date.today().isoformat(),
         cpu=cpu_name(),

@@ -3,19 +3,26 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import torch
 
+from dact.bench.blocks import WHOLE, Shard, blocks
 from dact.bench.judge import judge
-from dact.instances import InputError, InstanceSet
-from dact.instances.arrays import FloatArray
-from dact.policy import Weights, find_weights
+from dact.bench.results_file import Costs, ResultsFile, fingerprint
+from dact.instances import InstanceSet
+from dact.instances.arrays import FloatArray, IntArray
+from dact.policy import find_weights
 from dact.problems import PROBLEMS
-from dact.solve import SolveConfig, best_tours, rows_at_once, search_batch, start_tours
+from dact.search import Parts, best_tours, rows_at_once, search_batch
+from dact.solve import SolveConfig, make_engine, start_tours
+from dact.team import Team
 
 Progress = Callable[[float, float], None]
 """Called with the fraction of the work done and the mean cost of the instances at hand."""
+SHARED_ROWS = 1000
+"""Largest block that is shared out or kept in a file: an interruption loses no more than this."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,14 +34,20 @@ class Evaluation:
     weights: str
     config: SolveConfig
     steps: int
+    rows: int
+    """Instances side by side."""
+    solved: int
+    """Instances solved in this call; the others came from the file."""
     seconds: float
+    places: IntArray = field(repr=False)
+    """Which instances of the set."""
     costs: FloatArray = field(repr=False)
     reference_costs: FloatArray = field(repr=False)
     """NaN where there is none."""
 
     @property
     def instances(self) -> int:
-        """How many were solved."""
+        """How many there are figures for."""
         return len(self.costs)
 
     @property
@@ -55,74 +68,117 @@ class Evaluation:
 
     @property
     def instance_steps_per_second(self) -> float:
-        """Instances times steps; the copies of an augmented instance count once."""
-        return self.instances * self.steps / self.seconds
-
-
-def part(instances: InstanceSet, limit: int | None = None, shard: tuple[int, int] = (1, 1)) -> InstanceSet:
-    """The first `limit` instances, and of those every n-th from the i-th on for the shard (i, n), 1 <= i <= n."""
-    if limit is not None and limit < 1:
-        raise InputError(f"limit {limit} is below 1")
-    number, count = shard
-    if not 1 <= number <= count:
-        raise InputError(f"shard {number}/{count} is not one of 1/{count} to {count}/{count}")
-    size = len(instances) if limit is None else min(limit, len(instances))
-    if number > size:
-        raise InputError(f"shard {number}/{count} of {size} instances is empty")
-    return instances.take(slice(number - 1, size, count))
+        """Instances solved in this call times steps; the copies of an augmented instance count once."""
+        return self.solved * self.steps / self.seconds
 
 
 def evaluate(
-    instances: InstanceSet, config: SolveConfig, *, rows: int | None = None, progress: Progress | None = None
+    instances: InstanceSet,
+    config: SolveConfig,
+    *,
+    rows: int | None = None,
+    shard: Shard = WHOLE,
+    out: Path | None = None,
+    team: Team | None = None,
+    progress: Progress | None = None,
 ) -> Evaluation:
-    """Solve every instance with the same settings, `rows` side by side (default: what suits the device).
+    """Solve a set, or a shard of its blocks, with the same settings; a team shares the blocks out.
 
-    The same seed, rows and device give the same costs. The rows are drawn for together, so another number of
-    them, or another shard, gives other draws for an instance. Ctrl-C raises.
+    A block is `rows` consecutive instances, searched side by side (default: what suits the device; no more than
+    1,000 where blocks are shared or kept). Its draws come from the seed and the place of its first instance alone,
+    so that shards, teams and calls that go on give the costs of one call with the same rows (and, on a CPU, threads,
+    which round differently). Where a GPU has no memory for a block, its halves draw for themselves.
+
+    `out` keeps the costs of finished blocks. Blocks found there are not solved again, and the figures cover all
+    that it holds. Ctrl-C raises.
     """
     started = time.perf_counter()
-    problem, device = PROBLEMS[instances.problem], config.torch_device()
-    one = problem.collate_set(instances.take(slice(1)))
-    weights = find_weights(problem.name, problem.features, one.customers, config.weights)
-    rows = rows or rows_at_once(one.length, config.augment, device)
-    generator = torch.Generator(device=device).manual_seed(config.seed)
-    costs: list[FloatArray] = []
-    for first in range(0, len(instances), rows):
-        chunk = instances.take(slice(first, first + rows))
-        share = (first / len(instances), len(chunk) / len(instances))
-        costs.append(_solve_chunk(chunk, config, weights, generator, share, progress))
-    missing = np.full(len(instances), np.nan)
+    team = team or Team()
+    shared = out is not None or shard != WHOLE or team.size > 1
+    solver = _Solver(instances, config, rows, SHARED_ROWS if shared else None, progress)
+    wanted = blocks(len(instances), solver.rows, shard)
+    file = None if out is None else ResultsFile(out, fingerprint(instances, solver.weights, config, solver.rows))
+    found = team.told(file.read() if file is not None and team.leads else {})
+    wanted = [block for block in wanted if not all(place in found for place in block)]
+    solved = team.gathered(solver.solve(wanted[team.rank :: team.size], file))
+    found = found | {place: cost for costs in solved for place, cost in costs.items()}
+    # Another shard may have added to the file meanwhile.
+    found = found | (file.read() if file is not None else {})
+    places = np.array(sorted(found))
+    known = np.full(len(instances), np.nan) if instances.reference_cost is None else instances.reference_cost
     return Evaluation(
         name=instances.name,
         problem=instances.problem,
-        weights=weights.card.name,
+        weights=solver.weights.card.name,
         config=config,
         steps=config.stop().steps or 0,
+        rows=solver.rows,
+        solved=sum(len(costs) for costs in solved),
         seconds=time.perf_counter() - started,
-        costs=np.concatenate(costs),
-        reference_costs=missing if instances.reference_cost is None else instances.reference_cost,
+        places=places,
+        costs=np.array([found[place] for place in places.tolist()]),
+        reference_costs=known[places],
     )
 
 
-def _solve_chunk(
-    instances: InstanceSet,
-    config: SolveConfig,
-    weights: Weights,
-    generator: torch.Generator,
-    share: tuple[float, float],
-    progress: Progress | None,
-) -> FloatArray:
-    """Judged costs of instances solved side by side."""
-    problem = PROBLEMS[instances.problem]
-    batch = problem.collate_set(instances).to(generator.device)
-    tour_BN = start_tours(problem, batch, config.start, generator)
-    before, size = share
+class _Solver:
+    """Solves blocks of a set with one engine."""
 
-    def watch(fraction: float, steps: int, seconds: float, cost: float) -> None:
-        if progress is not None:
-            progress(before + size * fraction, cost)
+    def __init__(
+        self,
+        instances: InstanceSet,
+        config: SolveConfig,
+        rows: int | None,
+        most: int | None,
+        progress: Progress | None,
+    ) -> None:
+        self.instances, self.config, self.progress = instances, config, progress
+        self.problem = PROBLEMS[instances.problem]
+        one = self.problem.collate_set(instances.take(slice(1)))
+        self.weights = find_weights(self.problem.name, self.problem.features, one.customers, config.weights)
+        self.engine = make_engine(self.problem, self.weights, config)
+        if rows is None:
+            rows = rows_at_once(self.engine, one, config.augment, config.torch_device())
+            rows = min(rows, most or rows)
+        self.rows = rows
+        self.parts = Parts(rows)
 
-    done = search_batch(problem, batch, tour_BN, weights, config, stop=config.stop(), generator=generator, watch=watch)
-    if done.interrupted:
-        raise KeyboardInterrupt
-    return judge(instances, best_tours(done.state, config.augment).cpu().numpy(), batch.depots)
+    def solve(self, wanted: list[range], file: ResultsFile | None) -> Costs:
+        """The costs of these blocks, kept in the file one by one."""
+        self.total, self.done = sum(map(len, wanted)), 0
+        found: Costs = {}
+        for block in wanted:
+            costs = np.concatenate([costs for _, costs in self.parts.each(block, self._solve_part)])
+            if file is not None:
+                file.add(block, self.instances, costs)
+            found |= zip(block, costs.tolist(), strict=True)
+        return found
+
+    def _solve_part(self, part: range) -> FloatArray:
+        """Judged costs of consecutive instances solved side by side."""
+        instances, config = self.instances.take(slice(part.start, part.stop)), self.config
+        batch = self.problem.collate_set(instances).to(config.torch_device())
+        generator = torch.Generator(device=batch.device).manual_seed(stream_seed(config.seed, part.start))
+
+        def watch(fraction: float, steps: int, seconds: float, cost: float) -> None:
+            if self.progress is not None:
+                self.progress((self.done + fraction * len(part)) / self.total, cost)
+
+        done = search_batch(
+            self.engine,
+            batch,
+            start_tours(self.problem, batch, config.start, generator),
+            augment=config.augment,
+            stop=config.stop(),
+            generator=generator,
+            watch=watch,
+        )
+        if done.interrupted:
+            raise KeyboardInterrupt
+        self.done += len(part)
+        return judge(instances, best_tours(done.state, config.augment).cpu().numpy(), batch.depots)
+
+
+def stream_seed(seed: int, place: int) -> int:
+    """A seed for the draws of the instances from this place on."""
+    return int(np.random.SeedSequence((seed, place)).generate_state(1, np.uint64)[0])

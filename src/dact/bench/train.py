@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from importlib.metadata import PackageNotFoundError, version
 
 import torch
 
-from dact.bench.cpu import commit, cpu_name
+from dact.bench.rows import commit, device_name, triton_version
 from dact.training import BatchTiming, RuntimeConfig, TrainConfig, time_batch
 
 
@@ -85,10 +84,10 @@ def _row(case: TrainCase, timing: BatchTiming, runtime: RuntimeConfig) -> TrainT
     authors = case.authors_s
     return TrainTiming(
         date=date.today().isoformat(),
-        device=torch.cuda.get_device_name() if runtime.device == "cuda" else cpu_name(),
+        device=device_name(runtime.device),
         commit=commit(),
         torch=torch.__version__,
-        triton=_triton(),
+        triton=triton_version(),
         problem=case.problem,
         size=case.size,
         rows=case.rows,
@@ -103,10 +102,3 @@ def _row(case: TrainCase, timing: BatchTiming, runtime: RuntimeConfig) -> TrainT
         authors_s=authors,
         times_faster=None if authors is None else round(authors / timing.batch, 1),
     )
-
-
-def _triton() -> str:
-    try:
-        return version("triton")
-    except PackageNotFoundError:
-        return ""

@@ -9,6 +9,7 @@ import typer
 
 from dact import __version__
 from dact.cli import options
+from dact.cli.bench_app import bench
 
 app = typer.Typer(
     name="dact",
@@ -16,7 +17,6 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-bench = typer.Typer(help="Measure speed.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 draw = typer.Typer(help="Draw curves.", no_args_is_help=True)
 app.add_typer(draw, name="plot")
@@ -61,6 +61,7 @@ def solve(
     operator: options.Operator = "two_opt",
     weights: options.Weights = None,
     device: options.Device = "auto",
+    precision: options.Precision = "auto",
     seed: options.Seed = 0,
     rounding: Annotated[str | None, typer.Option(help="nearest, none or ceil instead of the file's own.")] = None,
     capacity: Annotated[int | None, typer.Option(help="Of a vehicle, for CSV files with a demand column.")] = None,
@@ -86,6 +87,7 @@ def solve(
         operator=operator,
         weights=weights,
         device=device,
+        precision=precision,
         seed=seed,
     )
     request = Request(files=tuple(files), start=start, rounding=rounding, capacity=capacity)
@@ -100,15 +102,29 @@ def evaluate(
     augment: options.Augment = 1,
     patience: options.Patience = 250,
     limit: Annotated[int | None, typer.Option(help="Only the first instances.")] = None,
-    shard: Annotated[str, typer.Option(help="Every n-th instance from the i-th on, as i/n: 1/4 to 4/4.")] = "1/1",
+    shard: Annotated[str, typer.Option(help="Every n-th block from the i-th on, as i/n: 1/4 to 4/4.")] = "1/1",
+    rows: Annotated[
+        int | None,
+        typer.Option(help="Instances in a block, searched side by side; default: what suits the device."),
+    ] = None,
     start: Annotated[str, typer.Option(help="greedy or random.")] = "greedy",
     operator: options.Operator = "two_opt",
     device: options.Device = "auto",
+    precision: options.Precision = "auto",
     seed: options.Seed = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="A .jsonl file to keep finished blocks in; the same command goes on from it.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Solve a set and report the mean cost, the mean gap to its reference costs, and the speed."""
-    from dact.cli.evaluating import evaluate_set
+    """Solve a set and report the mean cost, the mean gap to its reference costs, and the speed.
+
+    A block draws by the seed and its place in the set, so that shards, `torchrun -m dact evaluate` and runs that go on
+    give the costs of one run with the same --rows (at most 1000 by default where blocks are shared or kept).
+
+    Ctrl-C keeps the finished blocks in --out and exits with code 130.
+    """
+    from dact.cli.evaluating import Work, evaluate_set
     from dact.solve import SolveConfig
 
     config = SolveConfig(
@@ -119,9 +135,11 @@ def evaluate(
         operator=operator,
         weights=weights,
         device=device,
+        precision=precision,
         seed=seed,
     )
-    evaluate_set(file, config, limit=limit, shard=shard, as_json=as_json)
+    work = Work(file=file, limit=limit, shard=shard, rows=rows, out=out)
+    raise typer.Exit(evaluate_set(work, config, as_json=as_json))
 
 
 @app.command()
@@ -207,19 +225,6 @@ def train(
     raise typer.Exit(train_sweep(request, sweep, as_json=as_json))
 
 
-@bench.command("train")
-def bench_train(
-    config: Annotated[Path | None, typer.Option(help="Time this config's shape instead of the paper's four.")] = None,
-    quick: Annotated[bool, typer.Option(help="A tiny shape, for machines without a GPU.")] = False,
-    out: Annotated[Path | None, typer.Option(help="A CSV file to append the rows to.")] = None,
-    as_json: options.Json = False,
-) -> None:
-    """Time one batch of training (rollout and updates over a horizon) and compare with the authors' code."""
-    from dact.cli.bench_training import bench_training
-
-    bench_training(config, out, quick=quick, as_json=as_json)
-
-
 @draw.command("training")
 def plot_run(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run of `dact train`.")],
@@ -234,15 +239,3 @@ def plot_run(
         check_file("--out", out, FORMATS)
     save_training_plot(folder, target)
     print(target, file=sys.stderr)
-
-
-@bench.command("cpu")
-def bench_cpu(
-    threads: Annotated[int | None, typer.Option(help="Up to this many; default: all cores.")] = None,
-    out: Annotated[Path | None, typer.Option(help="A CSV file to append the rows to.")] = None,
-    as_json: options.Json = False,
-) -> None:
-    """Time a search step on this CPU and compare with the authors' code on two EPYC cores."""
-    from dact.cli.benching import bench_on_cpu
-
-    bench_on_cpu(threads, out, as_json=as_json)

@@ -2,29 +2,65 @@
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dact.bench import Evaluation, evaluate, part
-from dact.cli.screen import Bar, note, show_table
-from dact.instances import InputError, read_set
+from dact.bench import Evaluation, evaluate
+from dact.cli.screen import INTERRUPTED, Bar, note, show_table
+from dact.cli.targets import check_file
+from dact.instances import InputError, InstanceSet, read_set
+from dact.interrupts import Interrupts
 from dact.policy.weights import UNTRAINED
 from dact.solve import SolveConfig
+from dact.team import Team
 
 
-def evaluate_set(file: Path, config: SolveConfig, *, limit: int | None, shard: str, as_json: bool) -> None:
-    """Evaluate and print."""
-    instances = part(read_set(file), limit, parse_shard(shard))
-    with Bar(f"{instances.name}: {len(instances)} instances") as bar:
-        done = evaluate(
-            instances, config, progress=lambda fraction, cost: bar.show(fraction, f"mean of these {cost:,.6g}")
-        )
-    figures = record(file, done)
-    if as_json:
-        print(json.dumps(figures), flush=True)
-    show_table(("figure", "value"), [(name, _text(value)) for name, value in figures.items()])
-    if done.weights == UNTRAINED:
-        note("note: the policy is untrained (random weights)")
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What to evaluate, in which pieces, and where finished ones are kept."""
+
+    file: Path
+    limit: int | None
+    shard: str
+    rows: int | None
+    out: Path | None
+
+    def instances(self) -> InstanceSet:
+        """The set, or the first ones of it."""
+        if self.limit is not None and self.limit < 1:
+            raise InputError(f"limit {self.limit} is below 1")
+        return read_set(self.file).take(slice(self.limit))
+
+
+def evaluate_set(work: Work, config: SolveConfig, *, as_json: bool) -> int:
+    """Evaluate, print where this is the first process, and return the exit code."""
+    if work.out is not None:
+        check_file("--out", work.out, (".jsonl",))
+    instances, shard = work.instances(), parse_shard(work.shard)
+    team = Team.join(config.torch_device().type)
+    interrupts = Interrupts(patient=team.connected)
+    title = f"{instances.name}: {len(instances)} instances"
+    try:
+        with interrupts, Bar(title, silent=not team.leads) as bar:
+
+            def progress(fraction: float, cost: float) -> None:
+                bar.show(fraction, f"mean of these {cost:,.6g}")
+                interrupts.obey()
+
+            done = evaluate(instances, config, rows=work.rows, shard=shard, out=work.out, team=team, progress=progress)
+    except (KeyboardInterrupt, RuntimeError):
+        # Whoever waits for the others when Ctrl-C ends them sees a broken connection.
+        if not interrupts.asked:
+            raise
+        if team.leads:
+            note(f"interrupted: {_kept(work.out)}")
+        return INTERRUPTED
+    finally:
+        team.leave()
+    if team.leads:
+        _report(record(work.file, done), as_json=as_json)
+    return 0
 
 
 def parse_shard(text: str) -> tuple[int, int]:
@@ -47,9 +83,26 @@ def record(file: Path, done: Evaluation) -> dict[str, Any]:
         "instance_steps_per_second": round(done.instance_steps_per_second, 1),
         "steps": done.steps,
         "augment": done.config.augment,
+        "rows": done.rows,
         "seed": done.config.seed,
         "weights": done.weights,
     }
+
+
+def _report(figures: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(figures), flush=True)
+    show_table(("figure", "value"), [(name, _text(value)) for name, value in figures.items()])
+    if figures["weights"] == UNTRAINED:
+        note("note: the policy is untrained (random weights)")
+
+
+def _kept(out: Path | None) -> str:
+    """What an interruption leaves behind."""
+    if out is None:
+        return "nothing is kept without --out"
+    finished = out.read_bytes().count(b"\n") if out.exists() else 0
+    return f"{out} keeps {finished:,} finished instances, and the same command goes on from there"
 
 
 def _text(value: object) -> str:

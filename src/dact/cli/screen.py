@@ -9,6 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 CONSOLE = Console(stderr=True, highlight=False)
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
 
 
 def note(text: str) -> None:
@@ -29,9 +31,9 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], texts: int
 
 
 class Bar:
-    """A bar with details behind it; silent where stderr is no terminal."""
+    """A bar with details behind it; silent if asked to be, and where stderr is no terminal."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, *, silent: bool = False) -> None:
         columns: tuple[ProgressColumn, ...] = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -39,7 +41,8 @@ class Bar:
             _Detail(),
             TimeElapsedColumn(),
         )
-        self._progress = Progress(*columns, console=CONSOLE, transient=True, disable=not CONSOLE.is_terminal)
+        hidden = silent or not CONSOLE.is_terminal
+        self._progress = Progress(*columns, console=CONSOLE, transient=True, disable=hidden)
         self._task = self._progress.add_task(title, total=1.0, detail="")
 
     def __enter__(self) -> "Bar":

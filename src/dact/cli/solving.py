@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dact.cli.screen import Bar, note, show_table
+from dact.cli.screen import INTERRUPTED, Bar, note, show_table
 from dact.cli.targets import plot_targets, solution_targets
 from dact.instances import InputError, Instance, Routes, read, read_set, read_solution, write_solution
 from dact.instances.errors import naming
@@ -18,7 +18,6 @@ from dact.policy.weights import UNTRAINED
 from dact.problems import PROBLEMS
 from dact.solve import STARTS, Result, SolveConfig, solve_each
 
-INTERRUPTED = 130
 COLUMNS = ("instance", "nodes", "start", "cost", "improved", "gap", "routes", "steps", "seconds")
 
 

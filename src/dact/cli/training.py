@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dact.cli.screen import note, show_table
+from dact.cli.screen import INTERRUPTED, note, show_table
 from dact.cli.train_view import TrainView, cost_text
 from dact.training import Outcome, Report, Watch, first_process, launched, load_config, train_command
 
-INTERRUPTED = 130
 COLUMNS = ("setting", "segments", "minutes", "last cost", "best cost", "collapses", "folder")
 
 

@@ -1,13 +1,28 @@
 """Improving tours step by step with a policy."""
 
-from dact.search.engines import Engine, PlainEngine, SearchConfig
-from dact.search.loop import SearchRun, Trace, TracePoint, Watcher, best_costs, run
+from dact.search.batches import Parts, best_tours, rows_at_once, search_batch
+from dact.search.engines import (
+    Engine,
+    FusedEngine,
+    GraphedEngine,
+    PlainEngine,
+    SearchConfig,
+    engine_for,
+    no_collection,
+    rehearse,
+    settled_precision,
+)
+from dact.search.loop import Pace, SearchRun, Trace, TracePoint, Watcher, best_costs, run
 from dact.search.state import SearchState, start_state
 from dact.search.step import open_moves, restart, step
 from dact.search.stop import Stop
 
 __all__ = [
     "Engine",
+    "FusedEngine",
+    "GraphedEngine",
+    "Pace",
+    "Parts",
     "PlainEngine",
     "SearchConfig",
     "SearchRun",
@@ -17,9 +32,16 @@ __all__ = [
     "TracePoint",
     "Watcher",
     "best_costs",
+    "best_tours",
+    "engine_for",
+    "no_collection",
     "open_moves",
+    "rehearse",
     "restart",
+    "rows_at_once",
     "run",
+    "search_batch",
+    "settled_precision",
     "start_state",
     "step",
 ]

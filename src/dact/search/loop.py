@@ -1,7 +1,8 @@
 """The search loop: advance in chunks, look at the clock, keep a trace, and hand back the best even if interrupted."""
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from torch import Generator
 
@@ -37,6 +38,24 @@ class SearchRun:
     interrupted: bool
 
 
+@dataclass
+class Pace:
+    """How many steps to make before looking up: `chunk`, or the multiple of it that takes about `seconds`."""
+
+    chunk: int = 1
+    seconds: float = 0.0
+    _step_seconds: float = field(default=math.inf, init=False)
+
+    def steps(self, left: float) -> int:
+        """Steps until the next look, given the seconds left; the first chunk is for finding out how long one takes."""
+        chunks = min(self.seconds, left) / (self._step_seconds * self.chunk)
+        return self.chunk * max(1, int(chunks))
+
+    def took(self, steps: int, seconds: float) -> None:
+        """Learn from the steps just made."""
+        self._step_seconds = max(seconds, 1e-9) / steps
+
+
 def run(
     engine: Engine,
     batch: Batch,
@@ -45,20 +64,27 @@ def run(
     generator: Generator,
     *,
     augment: int = 1,
-    chunk: int = 1,
+    pace: Pace | None = None,
     watch: Watcher | None = None,
 ) -> SearchRun:
-    """Search until `stop`, looking at the clock every `chunk` steps. Rows b * augment + a belong to instance b."""
+    """Search until `stop`, looking at the clock at a `pace` (default: after every step).
+
+    Rows b * augment + a belong to instance b.
+    """
+    pace = pace or Pace()
     done, cost = 0, best_costs(state, augment)
     traces = [[TracePoint(0, stop.elapsed(), value)] for value in cost]
     interrupted = False
     try:
         while not stop.reached(done, max(cost)):
-            steps = chunk if stop.steps is None else min(chunk, stop.steps - done)
+            steps = pace.steps(stop.left())
+            steps = steps if stop.steps is None else min(steps, stop.steps - done)
+            began = stop.elapsed()
             with one_thread_per_operation():
                 state = engine.advance(batch, state, steps, generator)
             done += steps
             cost = best_costs(state, augment)
+            pace.took(steps, stop.elapsed() - began)
             for trace, value in zip(traces, cost, strict=True):
                 if value < trace[-1].cost:
                     trace.append(TracePoint(done, stop.elapsed(), value))

@@ -1,5 +1,6 @@
 """When a search ends."""
 
+import math
 import time
 from dataclasses import dataclass, field
 
@@ -27,13 +28,17 @@ class Stop:
             self._started = time.perf_counter()
         return time.perf_counter() - self._started
 
+    def left(self) -> float:
+        """Seconds until the time limit; infinite without one."""
+        return math.inf if self.seconds is None else self.seconds - self.elapsed()
+
     def reached(self, steps_done: int, cost: float) -> bool:
         """Is this enough?"""
         if self.steps is not None and steps_done >= self.steps:
             return True
         if self.target is not None and cost <= self.target:
             return True
-        return self.seconds is not None and self.elapsed() >= self.seconds
+        return self.left() <= 0
 
     def fraction(self, steps_done: int) -> float:
         """How far along, from 0 to 1, by whichever limit is nearer."""

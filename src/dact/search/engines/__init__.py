@@ -1,9 +1,22 @@
 """Engines advance a search state by some steps. `PlainEngine` is the truth the others are checked against."""
 
-from dact.search.engines.base import Engine, SearchConfig
-from dact.search.engines.choose import engine_for
+from dact.search.engines.base import Engine, SearchConfig, Step
+from dact.search.engines.capture import no_collection, rehearse
+from dact.search.engines.choose import engine_for, row_bytes, settled_precision
 from dact.search.engines.fused import FusedEngine
 from dact.search.engines.graphed import GraphedEngine
 from dact.search.engines.plain import PlainEngine
 
-__all__ = ["Engine", "FusedEngine", "GraphedEngine", "PlainEngine", "SearchConfig", "engine_for"]
+__all__ = [
+    "Engine",
+    "FusedEngine",
+    "GraphedEngine",
+    "PlainEngine",
+    "SearchConfig",
+    "Step",
+    "engine_for",
+    "no_collection",
+    "rehearse",
+    "row_bytes",
+    "settled_precision",
+]

@@ -1,9 +1,9 @@
 """What an engine is, and the settings every engine understands."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from torch import Generator
+from torch import Generator, Tensor
 
 from dact.operators import OPERATORS
 from dact.problems import Batch
@@ -27,9 +27,31 @@ class SearchConfig:
             raise ValueError(f"patience {self.patience} is below 1")
 
 
+class Step(NamedTuple):
+    """What one step did."""
+
+    state: SearchState
+    move_B2: Tensor
+    log_prob_B: Tensor
+    """Of the moves, as the engine drew them."""
+
+
 class Engine(Protocol):
     """Advances states of one batch."""
 
+    @property
+    def graph_steps(self) -> int:
+        """Steps it makes at a stroke: a multiple of them is advanced fastest."""
+        ...
+
     def advance(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
         """The state after `steps` more steps."""
+        ...
+
+    def step(self, batch: Batch, state: SearchState, generator: Generator) -> Step:
+        """One step, told in full. Kernels are launched one by one, so a caller may capture them in its own graph."""
+        ...
+
+    def refresh(self) -> None:
+        """Take over what the policy has learnt since the engine was made or last refreshed."""
         ...

@@ -9,7 +9,7 @@ from torch import Generator, Tensor
 
 from dact.policy import Policy
 from dact.problems import Batch, Problem
-from dact.search.engines.base import SearchConfig
+from dact.search.engines.base import SearchConfig, Step
 from dact.search.engines.plain import PlainEngine
 from dact.search.engines.replay import Replay
 from dact.search.state import SearchState
@@ -85,3 +85,11 @@ class GraphedEngine:
             self._replay = Replay(self._plain.advance, batch, state, self.graph_steps)
         with _matrix_products(self.precision):
             return self._replay.run(batch, state, steps, generator)
+
+    def step(self, batch: Batch, state: SearchState, generator: Generator) -> Step:
+        """One step, told in full."""
+        with _matrix_products(self.precision):
+            return self._plain.step(batch, state, generator)
+
+    def refresh(self) -> None:
+        """Graphs read the policy's own weights, so there is nothing to take over."""

@@ -9,7 +9,7 @@ from torch import Generator, Tensor
 from dact.operators import OPERATORS
 from dact.policy import PairDistribution
 from dact.problems import Batch, Problem
-from dact.search.engines.base import SearchConfig
+from dact.search.engines.base import SearchConfig, Step
 from dact.search.state import SearchState
 from dact.search.step import open_moves, restart, step
 
@@ -22,15 +22,36 @@ class PlainEngine:
     policy: Callable[[Tensor], Tensor]
     """Features in tour order to logits."""
     config: SearchConfig
+    graph_steps: int = 1
+    """There is no graph."""
 
     @torch.inference_mode()
     def advance(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
         """The state after `steps` more steps."""
-        operator = OPERATORS[self.config.operator]
         for _ in range(steps):
-            logits_BNN = self.policy(self.problem.node_features(batch, state.tour_BN))
-            moves = PairDistribution(logits_BNN, open_moves(self.problem, batch, state, operator))
-            move_B2 = moves.greedy() if self.config.greedy else moves.sample(generator)
-            state, _ = step(operator, batch, state, move_B2)
-            state = restart(state, self.config.patience)
+            state = self._moved(batch, state, self._pick(self._moves(batch, state), generator))
         return state
+
+    @torch.no_grad()
+    def step(self, batch: Batch, state: SearchState, generator: Generator) -> Step:
+        """One step, told in full."""
+        moves = self._moves(batch, state)
+        move_B2 = self._pick(moves, generator)
+        return Step(self._moved(batch, state, move_B2), move_B2, moves.log_prob(move_B2))
+
+    def refresh(self) -> None:
+        """The policy itself is asked at each step, so there is nothing to take over."""
+
+    def _moves(self, batch: Batch, state: SearchState) -> PairDistribution:
+        logits_BNN = self.policy(self.problem.node_features(batch, state.tour_BN))
+        operator = OPERATORS[self.config.operator]
+        return PairDistribution(
+            logits_BNN, open_moves(self.problem, batch, state.tour_BN, state.last_move_B2, operator)
+        )
+
+    def _pick(self, moves: PairDistribution, generator: Generator) -> Tensor:
+        return moves.greedy() if self.config.greedy else moves.sample(generator)
+
+    def _moved(self, batch: Batch, state: SearchState, move_B2: Tensor) -> SearchState:
+        state, _ = step(OPERATORS[self.config.operator], batch, state, move_B2)
+        return restart(state, self.config.patience)

@@ -4,13 +4,15 @@ On a CPU the same calls run one by one, which is how their logic is tested witho
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import InitVar, dataclass, fields, replace
 from typing import Any, TypeVar
+from weakref import WeakMethod
 
 import torch
 from torch import Generator, Tensor
 
 from dact.problems import Batch
+from dact.search.engines.capture import no_collection, rehearse
 from dact.search.state import SearchState
 
 Part = TypeVar("Part", Batch, SearchState)
@@ -23,14 +25,16 @@ WARM_UPS = 2
 class Replay:
     """Fixed copies of a batch and a state, and graphs that advance the state by one or by several steps."""
 
-    advance: Advance
+    advance: InitVar[Advance]
+    """A method of the engine that holds this object, or of what that engine holds."""
     batch: Batch
     state: SearchState
     steps: int
     """Steps of the longer graph."""
 
-    def __post_init__(self) -> None:
-        self.source = self.batch
+    def __post_init__(self, advance: Advance) -> None:
+        # Held weakly: graphs are freed with their engine and not whenever Python looks for cycles.
+        self.method = WeakMethod(advance)
         self.batch = _clone(self.batch)
         self.state = _clone(self.state)
         self.generator = Generator(device=self.batch.device)
@@ -42,9 +46,7 @@ class Replay:
 
     def run(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
         """The state after `steps` more steps; the generator moves on as if it had been used itself."""
-        if batch is not self.source:
-            _copy(batch, self.batch)
-            self.source = batch
+        _copy(batch, self.batch)
         _copy(state, self.state)
         self.generator.set_state(generator.get_state())
         for _ in range(steps // self.steps):
@@ -63,24 +65,21 @@ class Replay:
         self.graphs[steps].replay()
 
     def _advance(self, steps: int) -> None:
-        _copy(self.advance(self.batch, self.state, steps, self.generator), self.state)
+        advance = self.method()
+        assert advance is not None
+        _copy(advance(self.batch, self.state, steps, self.generator), self.state)
 
     def _captured(self, steps: int) -> torch.cuda.CUDAGraph:
         """Warming up must leave no trace, so the state and the random stream are put back."""
         before, stream = _clone(self.state), self.generator.get_state()
-        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(WARM_UPS):
-                self._advance(1)
-        torch.cuda.current_stream().wait_stream(side)
+        rehearse(lambda: self._advance(1), WARM_UPS)
         _copy(before, self.state)
         self.generator.set_state(stream)
         graph = torch.cuda.CUDAGraph()
         graph.register_generator_state(self.generator)
         # Graphs leave nothing behind but the state, so the next may work in the memory of the first.
         pool = next(iter(self.graphs.values())).pool() if self.graphs else None
-        with torch.cuda.graph(graph, pool=pool):
+        with no_collection(), torch.cuda.graph(graph, pool=pool):
             self._advance(steps)
         return graph
 

@@ -1,0 +1,82 @@
+"""Results that outlive an interruption: a line of JSON for each instance, added block by block."""
+
+import json
+import os
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from dact.instances import InputError, InstanceSet
+from dact.policy import Weights
+from dact.search import settled_precision
+from dact.solve import SolveConfig
+
+Costs = dict[int, float]
+"""By the instance's place in the set."""
+
+
+def fingerprint(instances: InstanceSet, weights: Weights, config: SolveConfig, rows: int) -> str:
+    """Stands for all that decides the results: instances, weights, settings, the kind of device, rows at once."""
+    device = config.torch_device()
+    precision = settled_precision(config.precision, device)
+    settings = replace(config, weights=None, device=device.type, precision=precision)
+    digest = sha256(repr((instances.problem, instances.rule, settings, rows)).encode())
+    tensors = [x.cpu().numpy() for x in weights.policy.state_dict().values()]
+    for array in (instances.coordinates, instances.demand, instances.capacity, *tensors):
+        digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class ResultsFile:
+    """Whole blocks are written at a stroke, so that several processes may add to one file."""
+
+    path: Path
+    run: str
+    """The fingerprint that every line carries."""
+
+    def read(self) -> Costs:
+        """What has been found; a last line that was cut short is removed."""
+        if not self.path.exists():
+            return {}
+        try:
+            content = self.path.read_bytes()
+            whole = content[: content.rfind(b"\n") + 1]
+            if len(whole) < len(content):
+                os.truncate(self.path, len(whole))
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read or mended ({error.strerror})") from None
+        return dict(self._parsed(number, line) for number, line in enumerate(whole.splitlines(), start=1))
+
+    def add(self, places: range, instances: InstanceSet, costs: np.ndarray) -> None:
+        """Append a block."""
+        known = instances.reference_cost
+        lines = [
+            {"instance": place, "cost": float(cost), "reference": _number(known, place), "run": self.run}
+            for place, cost in zip(places, costs, strict=True)
+        ]
+        try:
+            with self.path.open("ab", buffering=0) as stream:
+                stream.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be written ({error.strerror})") from None
+
+    def _parsed(self, number: int, line: bytes) -> tuple[int, float]:
+        try:
+            result = json.loads(line)
+            place, cost, run = int(result["instance"]), float(result["cost"]), result["run"]
+        except (ValueError, TypeError, KeyError):
+            raise InputError(f"{self.path}: line {number} is not a result of `dact evaluate`") from None
+        if run != self.run:
+            raise InputError(
+                f"{self.path}: line {number} is a result for another set, other weights or other settings: "
+                "name another file"
+            )
+        return place, cost
+
+
+def _number(costs: np.ndarray | None, place: int) -> float | None:
+    """The reference cost, where there is one: JSON has no NaN."""
+    return None if costs is None or np.isnan(costs[place]) else float(costs[place])

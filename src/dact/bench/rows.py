@@ -1,0 +1,68 @@
+"""Rows of measurements: what they were measured on, and the file they go to."""
+
+import csv
+import platform
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from dact.instances import InputError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+def append_rows(path: Path, timings: "Sequence[DataclassInstance]") -> None:
+    """Add records of one kind to a CSV file, which is made where there is none."""
+    fresh = not path.exists()
+    try:
+        with path.open("a", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, fieldnames=[each.name for each in fields(timings[0])])
+            if fresh:
+                writer.writeheader()
+            writer.writerows(asdict(timing) for timing in timings)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def cpu_name() -> str:
+    """The model as Linux knows it, else what Python says."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.is_file() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def device_name(kind: str) -> str:
+    """The GPU's name, or the CPU's."""
+    return torch.cuda.get_device_name() if kind == "cuda" else cpu_name()
+
+
+@cache
+def commit() -> str:
+    """Which source was measured; empty outside a checkout."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def triton_version() -> str:
+    """Which Triton made the kernels; empty where there is none."""
+    try:
+        return version("triton")
+    except PackageNotFoundError:
+        return ""
+
+
+def percentiles(values: Sequence[float]) -> tuple[float, ...]:
+    """The 20th, 50th and 80th, to three decimals."""
+    return tuple(round(float(each), 3) for each in np.percentile(values, (20, 50, 80)))

@@ -1,0 +1,97 @@
+"""Searching a batch of instances on one device: how many at once, from their starts to their best tours."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import torch
+from torch import Generator, Tensor
+
+from dact.problems import Batch
+from dact.search.engines import Engine, row_bytes
+from dact.search.loop import Pace, SearchRun, Watcher, run
+from dact.search.state import SearchState, start_state
+from dact.search.stop import Stop
+
+Answer = TypeVar("Answer")
+SMALLEST = 4
+"""Tours shorter than this have nothing to search."""
+CPU_POSITIONS = 1200
+"""Positions side by side that keep the working set of a CPU in its cache (measured: 64 rows of 20, 8 to 16 of 100)."""
+GPU_BYTES = 4 * 2**30
+"""Device memory that rows are counted for. Fixed, so that the same seed gives the same draws whatever else runs."""
+MATRIX_BYTES = 16
+"""For each pair of nodes of an instance with distances of its own: on the GPU and, while it is made, on the host."""
+LOOK_EVERY = 0.3
+"""Seconds between two looks at a GPU: each waits for it, and copies and traces all costs."""
+
+
+def rows_at_once(engine: Engine, one: Batch, augment: int, device: torch.device) -> int:
+    """How many instances like this one to search side by side: what is fastest, in bounded memory."""
+    if device.type == "cpu":
+        return max(1, CPU_POSITIONS // one.length // augment)
+    matrix = 0 if one.distance_INN is None else MATRIX_BYTES * one.length**2
+    return max(1, GPU_BYTES // (augment * row_bytes(engine, one.length) + matrix))
+
+
+def search_batch(
+    engine: Engine,
+    batch: Batch,
+    tour_BN: Tensor,
+    *,
+    augment: int,
+    stop: Stop,
+    generator: Generator,
+    watch: Watcher | None = None,
+) -> SearchRun:
+    """Search from the given tours, `augment` rows for each."""
+    if batch.length < SMALLEST:
+        stop = Stop(steps=0)
+    rows = batch.augmented(augment)
+    tour_RN = tour_BN.repeat_interleave(augment, dim=0)
+    state = start_state(tour_RN, rows.cost(tour_RN))
+    # With a target the moments of looking decide where the search ends, so they may not depend on the clock.
+    by_clock = batch.device.type == "cuda" and stop.target is None
+    pace = Pace(engine.graph_steps, LOOK_EVERY if by_clock else 0.0)
+    return run(engine, rows, state, stop, generator, augment=augment, pace=pace, watch=watch)
+
+
+def best_tours(state: SearchState, augment: int) -> Tensor:
+    """The incumbent of the best augmentation of each instance."""
+    best_I1 = state.incumbent_cost_B.view(-1, augment).argmin(1, keepdim=True)
+    row_I = best_I1.squeeze(1) + augment * torch.arange(len(best_I1), device=best_I1.device)
+    return state.incumbent_BN[row_I]
+
+
+class Parts:
+    """Cuts work into parts of at most `most`, and into halves from there on where the device's memory is too small."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def each(self, places: range, work: Callable[[range], Answer]) -> Iterator[tuple[range, Answer]]:
+        """The places of each part in turn, and what the work made of them."""
+        first = places.start
+        while first < places.stop:
+            part = range(first, min(first + self.most, places.stop))
+            answer = _unless_too_large(part, work)
+            if answer is None:
+                self.most = len(part) // 2
+            else:
+                yield part, answer[0]
+                first = part.stop
+
+
+def _unless_too_large(part: range, work: Callable[[range], Answer]) -> tuple[Answer] | None:
+    """The answer, or None where the device has no memory for this many. The error holds tensors, so it ends here."""
+    try:
+        return (work(part),)
+    except RuntimeError as error:
+        # Inside the capture of a graph, the error that ends the capture hides the one that caused it.
+        causes = (error, error.__context__)
+        if not any(isinstance(each, torch.cuda.OutOfMemoryError) for each in causes):
+            raise
+        if len(part) == 1:
+            raise ValueError(
+                "the GPU has not enough memory for this instance alone: ask for fewer augmentations, or --device cpu"
+            ) from None
+        return None

@@ -1,0 +1,109 @@
+"""Evaluations that are kept, go on, and are shared."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dact.bench import Evaluation, evaluate
+from dact.instances import InputError, InstanceSet, generate_set
+from dact.solve import SolveConfig
+
+CONFIG = SolveConfig(steps=6, start="random")
+
+
+@pytest.fixture
+def instances(problem_name: str) -> InstanceSet:
+    """Seven, one of them without a reference."""
+    drawn = generate_set(problem_name, 8, 7, 1)
+    return replace(drawn, reference_cost=np.array([np.nan, 2, 2, 2, 2, 2, 2]))
+
+
+@pytest.fixture
+def whole(instances: InstanceSet) -> Evaluation:
+    """All in one go."""
+    return evaluate(instances, CONFIG, rows=2)
+
+
+def test_interrupted_evaluation_goes_on(instances: InstanceSet, whole: Evaluation, tmp_path: Path):
+    """What was finished before Ctrl-C is not solved again, and the costs are those of a run that was let be."""
+    out, solved = tmp_path / "kept.jsonl", []
+
+    def press(fraction: float, cost: float) -> None:
+        if fraction > 0.7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(instances, CONFIG, rows=2, out=out, progress=press)
+    assert len(out.read_text().splitlines()) == 4
+    done = evaluate(instances, CONFIG, rows=2, out=out, progress=lambda fraction, cost: solved.append(fraction))
+    assert len(solved) == 2 * CONFIG.stop().steps
+    assert np.array_equal(done.costs, whole.costs)
+    assert done.gap == whole.gap
+    assert done.solved == 3
+    again = evaluate(instances, CONFIG, rows=2, out=out)
+    assert (again.solved, again.instance_steps_per_second) == (0, 0)
+    assert np.array_equal(again.costs, whole.costs)
+
+
+def test_shards_share_a_file(instances: InstanceSet, whole: Evaluation, tmp_path: Path):
+    """The figures cover all that the file holds, and references stand beside the costs."""
+    out = tmp_path / "kept.jsonl"
+    first = evaluate(instances, CONFIG, rows=2, out=out, shard=(1, 2))
+    assert first.places.tolist() == [0, 1, 4, 5]
+    both = evaluate(instances, CONFIG, rows=2, out=out, shard=(2, 2))
+    assert np.array_equal(both.costs, whole.costs)
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {line["instance"]: line["reference"] for line in lines} == {0: None} | dict.fromkeys(range(1, 7), 2.0)
+
+
+def test_a_line_cut_short_is_solved_again(instances: InstanceSet, whole: Evaluation, tmp_path: Path):
+    """A process that was killed while writing costs a block and nothing else."""
+    out = tmp_path / "kept.jsonl"
+    evaluate(instances, CONFIG, rows=2, out=out)
+    out.write_text(out.read_text()[:-9])
+    assert np.array_equal(evaluate(instances, CONFIG, rows=2, out=out).costs, whole.costs)
+
+
+def test_other_files_are_refused(tmp_path: Path):
+    """Results of another set, of other weights or settings, and what is no result at all are not mixed in."""
+    instances, out = generate_set("tsp", 6, 3, 1), tmp_path / "kept.jsonl"
+    evaluate(instances, CONFIG, rows=2, out=out)
+    others = [
+        (generate_set("tsp", 6, 3, 2), CONFIG, 2),
+        (instances.take(slice(2)), CONFIG, 2),
+        (instances, replace(CONFIG, seed=1), 2),
+        (instances, replace(CONFIG, weights="untrained"), 2),
+        (instances, CONFIG, 1),
+    ]
+    for other, config, rows in others:
+        with pytest.raises(InputError, match=r"kept.jsonl: line 1 is a result for another set"):
+            evaluate(other, config, rows=rows, out=out)
+    out.write_text('{"instance": 1}\n')
+    with pytest.raises(InputError, match=r"kept.jsonl: line 1 is not a result"):
+        evaluate(instances, CONFIG, rows=2, out=out)
+    with pytest.raises(InputError, match="cannot be written"):
+        evaluate(instances, CONFIG, rows=2, out=tmp_path / "gone" / "kept.jsonl")
+
+
+def test_two_processes_give_the_costs_of_one(tmp_path: Path):
+    """`torchrun -m dact evaluate` prints once, and every cost is that of one process."""
+    path, out = tmp_path / "set.npz", tmp_path / "kept.jsonl"
+    instances = generate_set("cvrp", 8, 7, 1)
+    instances.save_npz(path)
+    alone = evaluate(instances, SolveConfig(steps=6, weights="untrained"), rows=2)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    command += ["-m", "dact", "evaluate", path, "--steps", "6", "--weights", "untrained", "--rows", "2"]
+    command += ["--out", out, "--json"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["mean_cost"] == alone.mean_cost
+    assert done.stderr.count("mean_cost") == 1
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {line["instance"]: line["cost"] for line in lines} == dict(enumerate(alone.costs.tolist()))

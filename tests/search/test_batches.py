@@ -1,0 +1,93 @@
+"""How many rows at once, and what happens where memory is too small for them."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from dact.policy import Policy, PolicyConfig
+from dact.problems import PROBLEMS, Batch
+from dact.search import FusedEngine, GraphedEngine, Parts, PlainEngine, SearchConfig, rows_at_once
+
+GPU, CPU = torch.device("cuda"), torch.device("cpu")
+
+
+def engines() -> tuple[FusedEngine, GraphedEngine]:
+    """Both that a GPU may get."""
+    pytest.importorskip("triton")
+    problem, policy = PROBLEMS["tsp"], Policy(PolicyConfig(features=2))
+    return FusedEngine(problem, policy, SearchConfig()), GraphedEngine(problem, policy, SearchConfig())
+
+
+def instance(length: int) -> Batch:
+    """One TSP instance of this length."""
+    return PROBLEMS["tsp"].sample(length, 1, torch.Generator().manual_seed(0))
+
+
+def test_rows_on_a_gpu() -> None:
+    """Ten thousand TSP100 are one batch for the kernels; what stores N x N takes fewer; augmentations share."""
+    fused, graphed = engines()
+    assert rows_at_once(fused, instance(100), 1, GPU) > 10_000
+    assert 1_000 < rows_at_once(graphed, instance(100), 1, GPU) < 10_000
+    assert rows_at_once(fused, instance(100), 8, GPU) == rows_at_once(fused, instance(100), 1, GPU) // 8
+    assert rows_at_once(graphed, instance(10_000), 8, GPU) == 1
+
+
+def test_matrices_take_room() -> None:
+    """Instances with distances of their own come in smaller batches."""
+    fused, _ = engines()
+    plain = instance(1000)
+    own = replace(plain, distance_INN=torch.zeros(1, 1000, 1000))
+    assert 100 < rows_at_once(fused, own, 1, GPU) < rows_at_once(fused, plain, 1, GPU) / 5
+
+
+def test_rows_on_a_cpu() -> None:
+    """As many as keep its cache."""
+    engine = PlainEngine(PROBLEMS["tsp"], lambda x: x, SearchConfig())
+    assert [rows_at_once(engine, instance(length), 1, CPU) for length in (20, 100, 5000)] == [60, 12, 1]
+
+
+def test_too_little_memory_halves_the_parts() -> None:
+    """Parts that do not fit are tried again in halves, nothing is lost or done twice, and the size is remembered."""
+    tried: list[int] = []
+
+    def work(part: range) -> list[int]:
+        tried.append(len(part))
+        if len(part) > 3:
+            raise torch.cuda.OutOfMemoryError
+        return list(part)
+
+    parts = Parts(10)
+    done = list(parts.each(range(5, 17), work))
+    assert [place for _, answer in done for place in answer] == list(range(5, 17))
+    assert tried == [10, 5, 2, 2, 2, 2, 2, 2]
+    assert [list(part) for part, _ in parts.each(range(3), work)] == [[0, 1], [2]]
+
+
+def test_memory_that_ran_out_in_a_capture() -> None:
+    """An error that was raised while a shortage of memory was handled counts as one; others do not."""
+
+    def work(part: range) -> int:
+        if len(part) == 1:
+            return part.start
+        try:
+            raise torch.cuda.OutOfMemoryError
+        finally:
+            raise RuntimeError("operation failed due to a previous error during capture")
+
+    def broken(part: range) -> None:
+        raise RuntimeError("a bug")
+
+    assert [answer for _, answer in Parts(2).each(range(2), work)] == [0, 1]
+    with pytest.raises(RuntimeError, match="a bug"):
+        list(Parts(2).each(range(2), broken))
+
+
+def test_one_that_does_not_fit_is_said() -> None:
+    """Where not even one fits, that is one sentence."""
+
+    def work(part: range) -> None:
+        raise torch.cuda.OutOfMemoryError
+
+    with pytest.raises(ValueError, match="not enough memory for this instance alone"):
+        list(Parts(4).each(range(4), work))

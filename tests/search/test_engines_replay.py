@@ -1,0 +1,78 @@
+"""What replays hold, and what is kept away from a capture."""
+
+import gc
+import os
+import weakref
+from importlib.util import find_spec
+
+import pytest
+import torch
+
+if not torch.cuda.is_available() and find_spec("triton"):
+    os.environ["TRITON_INTERPRET"] = "1"
+
+from dact.policy import Policy, PolicyConfig
+from dact.problems import PROBLEMS
+from dact.search import FusedEngine, GraphedEngine, SearchConfig, start_state
+from dact.search.engines.capture import no_collection
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def used(kind: type[FusedEngine | GraphedEngine], generator: torch.Generator) -> FusedEngine | GraphedEngine:
+    """An engine that has made a step, and holds what it replays."""
+    problem, policy = PROBLEMS["tsp"], Policy(PolicyConfig(features=2)).to(DEVICE)
+    batch = problem.sample(5, 2, generator).to(DEVICE)
+    tour_BN = problem.greedy_start(batch)
+    engine = kind(problem, policy, SearchConfig(), precision="float32")
+    engine.advance(batch, start_state(tour_BN, batch.cost(tour_BN)), 1, torch.Generator(DEVICE))
+    return engine
+
+
+class Cycle:
+    """Only a collection frees it, and what it holds."""
+
+    def __init__(self, holds: object = None) -> None:
+        self.me, self.holds = self, holds
+
+
+@pytest.mark.parametrize("kind", [FusedEngine, GraphedEngine])
+def test_graphs_go_with_their_engine(kind: type[FusedEngine | GraphedEngine], generator: torch.Generator) -> None:
+    """An engine that nobody holds is freed at once, replay and all, without Python looking for cycles."""
+    pytest.importorskip("triton")
+    engine = used(kind, generator)
+    held = [weakref.ref(engine), weakref.ref(engine._replay)]
+    gc.disable()
+    try:
+        del engine
+        assert [each() for each in held] == [None, None]
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_no_collection_inside(enabled: bool) -> None:
+    """Garbage is collected before, then not, and afterwards as it was."""
+    garbage = weakref.ref(Cycle())
+    try:
+        gc.enable() if enabled else gc.disable()
+        with no_collection():
+            assert garbage() is None
+            assert not gc.isenabled()
+        assert gc.isenabled() == enabled
+    finally:
+        gc.enable()
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("kind", [FusedEngine, GraphedEngine])
+def test_captures_survive_the_collector(kind: type[FusedEngine | GraphedEngine], generator: torch.Generator) -> None:
+    """Graphs that wait to be collected do not end the capture of others, however eager the collector."""
+    before = gc.get_threshold()
+    gc.set_threshold(1, 1, 1)
+    try:
+        for _ in range(4):
+            Cycle(holds=used(kind, generator))
+    finally:
+        gc.set_threshold(*before)
