@@ -1,5 +1,6 @@
-"""How many rows at once, and what happens where memory is too small for them."""
+"""How many rows at once, what happens where memory is too small for them, and what counts as time."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,16 @@ import torch
 
 from dact.policy import Policy, PolicyConfig
 from dact.problems import PROBLEMS, Batch
-from dact.search import FusedEngine, GraphedEngine, Parts, PlainEngine, SearchConfig, rows_at_once
+from dact.search import (
+    FusedEngine,
+    GraphedEngine,
+    Parts,
+    PlainEngine,
+    SearchConfig,
+    Stop,
+    rows_at_once,
+    search_batch,
+)
 
 GPU, CPU = torch.device("cuda"), torch.device("cpu")
 
@@ -45,6 +55,18 @@ def test_rows_on_a_cpu() -> None:
     """As many as keep its cache."""
     engine = PlainEngine(PROBLEMS["tsp"], lambda x: x, SearchConfig())
     assert [rows_at_once(engine, instance(length), 1, CPU) for length in (20, 100, 5000)] == [60, 12, 1]
+
+
+def test_preparing_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that compiles for long leaves a search its whole time limit."""
+    policy, batch = Policy(PolicyConfig(features=2)).eval(), instance(6)
+    engine = PlainEngine(PROBLEMS["tsp"], policy, SearchConfig())
+    monkeypatch.setattr(PlainEngine, "prepare", lambda *_: time.sleep(0.4))
+    stop = Stop(seconds=0.2)
+    generator = torch.Generator().manual_seed(0)
+    done = search_batch(engine, batch, torch.arange(6)[None], augment=1, stop=stop, generator=generator)
+    assert done.steps > 0
+    assert 0.2 <= done.seconds < 0.35
 
 
 def test_too_little_memory_halves_the_parts() -> None:

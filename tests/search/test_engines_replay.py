@@ -41,7 +41,7 @@ def test_graphs_go_with_their_engine(kind: type[FusedEngine | GraphedEngine], ge
     """An engine that nobody holds is freed at once, replay and all, without Python looking for cycles."""
     pytest.importorskip("triton")
     engine = used(kind, generator)
-    held = [weakref.ref(engine), weakref.ref(engine._replay)]
+    held = [weakref.ref(engine), weakref.ref(engine._replays.last)]
     gc.disable()
     try:
         del engine

@@ -28,6 +28,10 @@ class Stop:
             self._started = time.perf_counter()
         return time.perf_counter() - self._started
 
+    def leave_out(self, seconds: float) -> None:
+        """Time that has passed but does not count."""
+        self._started = time.perf_counter() - self.elapsed() + seconds
+
     def left(self) -> float:
         """Seconds until the time limit; infinite without one."""
         return math.inf if self.seconds is None else self.seconds - self.elapsed()

@@ -44,6 +44,10 @@ class Engine(Protocol):
         """Steps it makes at a stroke: a multiple of them is advanced fastest."""
         ...
 
+    def prepare(self, batch: Batch, state: SearchState) -> None:
+        """Do what takes time before the first step of a batch of this shape."""
+        ...
+
     def advance(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
         """The state after `steps` more steps."""
         ...

@@ -17,7 +17,7 @@ from dact.policy import Policy
 from dact.problems import Batch, Problem
 from dact.search.engines.base import SearchConfig, Step
 from dact.search.engines.fused_policy import PRECISIONS, FusedPolicy, why_not
-from dact.search.engines.replay import Replay
+from dact.search.engines.replay import Replays
 from dact.search.state import SearchState
 
 
@@ -32,7 +32,7 @@ class FusedEngine:
     """Of matrix products: `float16`, `bfloat16`, `tf32` or `float32`. Sums, norms, masses and costs are float32."""
     graph_steps: int = 8
     """Steps in one graph; what remains is made one by one."""
-    _replay: Replay | None = field(default=None, init=False, repr=False)
+    _replays: Replays = field(default_factory=Replays, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
@@ -45,12 +45,14 @@ class FusedEngine:
         self._look = FusedPolicy(self.policy, self.precision)
 
     @torch.inference_mode()
+    def prepare(self, batch: Batch, state: SearchState) -> None:
+        """Compile kernels and capture graphs for a batch of this shape."""
+        self._replays.ready(self._steps, batch, state, self.graph_steps).prepare()
+
+    @torch.inference_mode()
     def advance(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
         """The state after `steps` more steps."""
-        if self._replay is None or not self._replay.fits(batch, state):
-            self._replay = None  # its memory is free before the next takes some
-            self._replay = Replay(self._steps, batch, state, self.graph_steps)
-        return self._replay.run(batch, state, steps, generator)
+        return self._replays.ready(self._steps, batch, state, self.graph_steps).run(batch, state, steps, generator)
 
     @torch.no_grad()
     def step(self, batch: Batch, state: SearchState, generator: Generator) -> Step:

@@ -11,7 +11,7 @@ from dact.policy import Policy
 from dact.problems import Batch, Problem
 from dact.search.engines.base import SearchConfig, Step
 from dact.search.engines.plain import PlainEngine
-from dact.search.engines.replay import Replay
+from dact.search.engines.replay import Replays
 from dact.search.state import SearchState
 
 HALVES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -67,7 +67,7 @@ class GraphedEngine:
     """Put the networks through torch.compile."""
     graph_steps: int = 8
     """Steps in one graph; what remains is made one by one."""
-    _replay: Replay | None = field(default=None, init=False, repr=False)
+    _replays: Replays = field(default_factory=Replays, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
@@ -78,13 +78,17 @@ class GraphedEngine:
         self._plain = PlainEngine(self.problem, look, self.config)
 
     @torch.inference_mode()
+    def prepare(self, batch: Batch, state: SearchState) -> None:
+        """Compile kernels and capture graphs for a batch of this shape."""
+        with _matrix_products(self.precision):
+            self._replays.ready(self._plain.advance, batch, state, self.graph_steps).prepare()
+
+    @torch.inference_mode()
     def advance(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
         """The state after `steps` more steps."""
-        if self._replay is None or not self._replay.fits(batch, state):
-            self._replay = None  # its memory is free before the next takes some
-            self._replay = Replay(self._plain.advance, batch, state, self.graph_steps)
         with _matrix_products(self.precision):
-            return self._replay.run(batch, state, steps, generator)
+            replay = self._replays.ready(self._plain.advance, batch, state, self.graph_steps)
+            return replay.run(batch, state, steps, generator)
 
     def step(self, batch: Batch, state: SearchState, generator: Generator) -> Step:
         """One step, told in full."""

@@ -25,6 +25,9 @@ class PlainEngine:
     graph_steps: int = 1
     """There is no graph."""
 
+    def prepare(self, batch: Batch, state: SearchState) -> None:
+        """There is nothing to prepare."""
+
     @torch.inference_mode()
     def advance(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
         """The state after `steps` more steps."""

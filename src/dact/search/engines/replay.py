@@ -56,12 +56,17 @@ class Replay:
         generator.set_state(self.generator.get_state())
         return _clone(self.state)
 
+    def prepare(self) -> None:
+        """Compile and capture what `run` will need."""
+        if self.batch.device.type == "cuda":
+            for steps in {self.steps, 1} - self.graphs.keys():
+                self.graphs[steps] = self._captured(steps)
+
     def _replay(self, steps: int) -> None:
         if self.batch.device.type != "cuda":
             self._advance(steps)
             return
-        if steps not in self.graphs:
-            self.graphs[steps] = self._captured(steps)
+        self.prepare()
         self.graphs[steps].replay()
 
     def _advance(self, steps: int) -> None:
@@ -82,6 +87,20 @@ class Replay:
         with no_collection(), torch.cuda.graph(graph, pool=pool):
             self._advance(steps)
         return graph
+
+
+class Replays:
+    """The replay of the batch that was last seen, made anew for another shape."""
+
+    def __init__(self) -> None:
+        self.last: Replay | None = None
+
+    def ready(self, advance: Advance, batch: Batch, state: SearchState, steps: int) -> Replay:
+        """One whose buffers the batch and the state fit."""
+        if self.last is None or not self.last.fits(batch, state):
+            self.last = None  # its memory is free before the next takes some
+            self.last = Replay(advance, batch, state, steps)
+        return self.last
 
 
 def _clone(source: Part) -> Part:
