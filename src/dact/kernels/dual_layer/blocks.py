@@ -1,4 +1,4 @@
-"""What the kernels that train a layer are made of: lines of a program, matrices, heads, norms and their gradients.
+"""What the kernels that train a layer are made of: lines of a program, matrices, heads, and gradients of norms.
 
 A program holds G rows of the batch, each padded to P positions, as R = G * P lines of its matrices. Positions attend
 only to positions of their own row. Shape letters: as in reference.py, with H heads.
@@ -75,15 +75,6 @@ def _total(x_RD, G: tl.constexpr, P: tl.constexpr):
     """(R, 1): the sum over all positions and features of a line's row."""
     total_G = tl.sum(tl.reshape(tl.sum(x_RD, 1), (G, P)), 1)
     return tl.reshape(tl.broadcast_to(total_G[:, None], (G, P)), (G * P,))[:, None]
-
-
-@triton.jit
-def normed(x_RD, inside_R, count, G: tl.constexpr, P: tl.constexpr, EPSILON: tl.constexpr):
-    """Each row with mean 0 and variance 1, zero in the padding; and the inverse deviation, on each of its lines."""
-    x_RD = tl.where(inside_R[:, None], x_RD, 0.0)
-    x_RD = tl.where(inside_R[:, None], x_RD - _total(x_RD, G, P) / count, 0.0)
-    rate_R1 = tl.rsqrt(_total(x_RD * x_RD, G, P) / (count - 1) + EPSILON)
-    return x_RD * rate_R1, tl.reshape(rate_R1, (G * P,))
 
 
 @triton.jit

@@ -14,9 +14,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from dact.kernels.dual_layer.blocks import lines, matrix, normed, rows_of, seen, softmax2, start, tile
+from dact.kernels.dual_layer.blocks import lines, seen, start, tile
 from dact.kernels.dual_layer.reference import EPSILON, DualLayer
-from dact.kernels.dual_layer.triton_impl import PackedLayer
+from dact.kernels.dual_layer.triton_impl import PackedLayer, _attend, _feed_forward, _normed_with_rate
 from dact.kernels.launch import power_of_two, triton_dtype
 
 
@@ -61,24 +61,6 @@ def _embed_kernel(
 
 
 @triton.jit
-def _attend(
-    own_RD, other_RD, own_sum_RD, other_sum_RD, own_ptr, other_ptr, own_out_ptr, other_out_ptr, seen_RR,
-    D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
-):  # fmt: skip
-    """One head of one aspect's scores: what they gather from both aspects is added to their sums."""
-    query_RK = tl.dot(own_RD, matrix(own_ptr, D, K), input_precision=PRECISION).to(DTYPE)
-    key_RK = tl.dot(own_RD, matrix(own_ptr + D * K, D, K), input_precision=PRECISION).to(DTYPE)
-    weight_RR = softmax2(query_RK, key_RK, seen_RR, PRECISION).to(DTYPE)
-    value_RK = tl.dot(own_RD, matrix(own_ptr + 2 * D * K, D, K), input_precision=PRECISION).to(DTYPE)
-    gathered_RK = tl.dot(weight_RR, value_RK, input_precision=PRECISION).to(DTYPE)
-    own_sum_RD = tl.dot(gathered_RK, matrix(own_out_ptr, K, D), own_sum_RD, input_precision=PRECISION)
-    reference_RK = tl.dot(other_RD, matrix(other_ptr + 3 * D * K, D, K), input_precision=PRECISION).to(DTYPE)
-    gathered_RK = tl.dot(weight_RR, reference_RK, input_precision=PRECISION).to(DTYPE)
-    other_sum_RD = tl.dot(gathered_RK, matrix(other_out_ptr, K, D), other_sum_RD, input_precision=PRECISION)
-    return own_sum_RD, other_sum_RD
-
-
-@triton.jit
 def _layer_kernel(
     x_ptr, normed_ptr, result_ptr, rate_ptr, project_ptr, out_ptr, into_ptr, into_bias_ptr, onward_ptr,
     onward_bias_ptr, rows, N,
@@ -87,7 +69,7 @@ def _layer_kernel(
 ):  # fmt: skip
     K: tl.constexpr = D // H
     group = tl.program_id(0)
-    first, row_R = start(group, N, G), rows_of(group, 0, G, P, G * P)
+    first, row_G = start(group, N, G), group * G + tl.arange(0, G)
     on_R, inside_R = lines(group, 0, rows, N, G, P, G * P)
     x_ptr += first * D
     normed_ptr += first * D
@@ -98,32 +80,28 @@ def _layer_kernel(
     place_RD = tl.load(tile(x_ptr + stride, on_R, D), mask=inside_R[:, None], other=0.0)
     node_sum_RD = node_RD.to(tl.float32)
     place_sum_RD = place_RD.to(tl.float32)
+    place_project_ptr, place_out_ptr = project_ptr + 4 * D * D, out_ptr + 2 * D * D
     for head in range(H):
-        node_ptr, place_ptr = project_ptr + head * 4 * D * K, project_ptr + (H + head) * 4 * D * K
-        node_out_ptr, place_out_ptr = out_ptr + head * K * D, out_ptr + (2 * H + head) * K * D
         node_sum_RD, place_sum_RD = _attend(
-            node_RD, place_RD, node_sum_RD, place_sum_RD, node_ptr, place_ptr,
-            node_out_ptr, place_out_ptr + D * D, seen_RR, D, K, DTYPE, PRECISION,
+            node_RD, place_RD, node_sum_RD, place_sum_RD, project_ptr, place_project_ptr, out_ptr, place_out_ptr,
+            head, seen_RR, H, D, K, DTYPE, PRECISION,
         )  # fmt: skip
         place_sum_RD, node_sum_RD = _attend(
-            place_RD, node_RD, place_sum_RD, node_sum_RD, place_ptr, node_ptr,
-            place_out_ptr, node_out_ptr + D * D, seen_RR, D, K, DTYPE, PRECISION,
+            place_RD, node_RD, place_sum_RD, node_sum_RD, place_project_ptr, project_ptr, place_out_ptr, out_ptr,
+            head, seen_RR, H, D, K, DTYPE, PRECISION,
         )  # fmt: skip
     count = N * D * 1.0
-    starts_R = inside_R & (tl.arange(0, G * P) % P == 0)
     for aspect in tl.static_range(2):
         y_RD = node_sum_RD if aspect == 0 else place_sum_RD
-        y_RD, rate_R = normed(y_RD, inside_R, count, G, P, EPSILON)
-        tl.store(rate_ptr + aspect * rows + row_R, rate_R, mask=starts_R)
-        half_RD = y_RD.to(DTYPE)
-        tl.store(tile(normed_ptr + aspect * stride, on_R, D), half_RD, mask=inside_R[:, None])
-        hidden_RC = tl.dot(half_RD, matrix(into_ptr + aspect * D * C, D, C), input_precision=PRECISION)
-        hidden_RC += tl.load(into_bias_ptr + aspect * C + tl.arange(0, C))[None, :]
-        y_RD += tl.load(onward_bias_ptr + aspect * D + tl.arange(0, D))[None, :]
-        onward_CD = matrix(onward_ptr + aspect * C * D, C, D)
-        y_RD = tl.dot(tl.maximum(hidden_RC, 0.0).to(DTYPE), onward_CD, y_RD, input_precision=PRECISION)
-        y_RD, rate_R = normed(y_RD, inside_R, count, G, P, EPSILON)
-        tl.store(rate_ptr + (2 + aspect) * rows + row_R, rate_R, mask=starts_R)
+        y_RD, rate_G = _normed_with_rate(y_RD, inside_R, count, G, P, D, EPSILON)
+        tl.store(rate_ptr + aspect * rows + row_G, rate_G, mask=row_G < rows)
+        tl.store(tile(normed_ptr + aspect * stride, on_R, D), y_RD.to(DTYPE), mask=inside_R[:, None])
+        y_RD = _feed_forward(
+            y_RD, into_ptr + aspect * D * C, into_bias_ptr + aspect * C, onward_ptr + aspect * C * D,
+            onward_bias_ptr + aspect * D, D, C, DTYPE, PRECISION,
+        )  # fmt: skip
+        y_RD, rate_G = _normed_with_rate(y_RD, inside_R, count, G, P, D, EPSILON)
+        tl.store(rate_ptr + (2 + aspect) * rows + row_G, rate_G, mask=row_G < rows)
         value_RD = y_RD.to(result_ptr.dtype.element_ty)
         tl.store(tile(result_ptr + aspect * stride, on_R, D), value_RD, mask=inside_R[:, None])
 

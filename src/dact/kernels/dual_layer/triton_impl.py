@@ -85,8 +85,9 @@ def _attend(
 
 @triton.jit
 def _attend_first(
-    node_RD, node_sum_RD, place_sum_RD, project_ptr, out_ptr, weight_ptr, reference_ptr, head, line_R, seen_RR,
-    P: tl.constexpr, H: tl.constexpr, D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
+    node_RD, node_sum_RD, place_sum_RD, project_ptr, out_ptr, weight_ptr, share_ptr, reference_ptr, head, line_R,
+    seen_RR, P: tl.constexpr, H: tl.constexpr, D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr,
+    PRECISION: tl.constexpr,
 ):  # fmt: skip
     """One head of both aspects' scores in a first layer, where all that is of places alone is known."""
     MATRIX: tl.constexpr = D * K
@@ -103,19 +104,28 @@ def _attend_first(
     weight_RR = tl.load(weight_ptr + from_R1 * P + (line_R % P)[None, :], mask=same_RR, other=0.0)
     reference_RK = _projected(node_RD, project_ptr + 3 * MATRIX, D, K, DTYPE, PRECISION)
     node_out_ptr = out_ptr + (H + head) * MATRIX
-    node_sum_RD = _collect(node_sum_RD, weight_RR, 1.0, reference_RK, node_out_ptr, D, K, DTYPE, PRECISION)
+    share_R1 = tl.load(share_ptr + from_R1)
+    node_sum_RD = _collect(node_sum_RD, weight_RR, share_R1, reference_RK, node_out_ptr, D, K, DTYPE, PRECISION)
     return node_sum_RD, place_sum_RD
 
 
 @triton.jit
-def _normed(x_RD, inside_R, count, G: tl.constexpr, P: tl.constexpr, D: tl.constexpr, EPSILON: tl.constexpr):
-    """Each of the G rows with mean 0 and variance 1 over its positions and features; zero in the padding."""
+def _normed_with_rate(x_RD, inside_R, count, G: tl.constexpr, P: tl.constexpr, D: tl.constexpr, EPSILON: tl.constexpr):
+    """Each of the G rows with mean 0 and variance 1 over its positions and features, zero in the padding; and the
+    inverse deviations."""
     x_GPD = tl.reshape(tl.where(inside_R[:, None], x_RD, 0.0), (G, P, D))
     mean_G = tl.sum(tl.sum(x_GPD, 2), 1) / count
     away_GPD = x_GPD - mean_G[:, None, None]
     away_GPD = tl.where(tl.reshape(inside_R, (G, P))[:, :, None], away_GPD, 0.0)
     variance_G = tl.sum(tl.sum(away_GPD * away_GPD, 2), 1) / (count - 1)
-    return tl.reshape(away_GPD * tl.rsqrt(variance_G + EPSILON)[:, None, None], (G * P, D))
+    rate_G = tl.rsqrt(variance_G + EPSILON)
+    return tl.reshape(away_GPD * rate_G[:, None, None], (G * P, D)), rate_G
+
+
+@triton.jit
+def _normed(x_RD, inside_R, count, G: tl.constexpr, P: tl.constexpr, D: tl.constexpr, EPSILON: tl.constexpr):
+    """The same without the deviations."""
+    return _normed_with_rate(x_RD, inside_R, count, G, P, D, EPSILON)[0]
 
 
 @triton.jit
@@ -131,8 +141,8 @@ def _feed_forward(
 
 @triton.jit
 def _layer_kernel(
-    node_ptr, place_ptr, result_ptr, node_stride, place_stride, result_stride, embed_ptr, weight_ptr, reference_ptr,
-    project_ptr, out_ptr, into_ptr, into_bias_ptr, onward_ptr, onward_bias_ptr, rows, N,
+    node_ptr, place_ptr, result_ptr, node_stride, place_stride, result_stride, embed_ptr, weight_ptr, share_ptr,
+    reference_ptr, project_ptr, out_ptr, into_ptr, into_bias_ptr, onward_ptr, onward_bias_ptr, rows, N,
     F: tl.constexpr, G: tl.constexpr, P: tl.constexpr, D: tl.constexpr, H: tl.constexpr, C: tl.constexpr,
     DTYPE: tl.constexpr, PRECISION: tl.constexpr, EPSILON: tl.constexpr,
 ):  # fmt: skip
@@ -151,10 +161,12 @@ def _layer_kernel(
     place_RD = tl.load(place_ptr + row_R[:, None] * place_stride + within_RD, mask=inside_R[:, None], other=0.0)
     # Lines beyond the last row see themselves, so that no line sees nothing.
     seen_RR = (line_R[:, None] // P == line_R[None, :] // P) & (place_R < N)[None, :]
-    node_sum_RD = node_RD.to(tl.float32)
-    place_sum_RD = place_RD.to(tl.float32)
+    # Sums start from what is projected, as in training, which keeps the embedding rounded.
     node_RD = node_RD.to(DTYPE)
-    place_RD = place_RD.to(DTYPE)
+    node_sum_RD = node_RD.to(tl.float32)
+    if weight_ptr is None:
+        place_RD = place_RD.to(DTYPE)
+    place_sum_RD = place_RD.to(tl.float32)
     PROJECT: tl.constexpr = 4 * D * D
     OUT: tl.constexpr = 2 * D * D
     for head in range(H):
@@ -169,8 +181,8 @@ def _layer_kernel(
             )  # fmt: skip
         else:
             node_sum_RD, place_sum_RD = _attend_first(
-                node_RD, node_sum_RD, place_sum_RD, project_ptr, out_ptr, weight_ptr, reference_ptr, head, line_R,
-                seen_RR, P, H, D, K, DTYPE, PRECISION,
+                node_RD, node_sum_RD, place_sum_RD, project_ptr, out_ptr, weight_ptr, share_ptr, reference_ptr, head,
+                line_R, seen_RR, P, H, D, K, DTYPE, PRECISION,
             )  # fmt: skip
     count = (N * D).to(tl.float32)
     target_RD = row_R[:, None] * N * D + within_RD
@@ -267,14 +279,14 @@ def dual_layer_triton(
     dtype = packed.out_SED.dtype
     aspects_SBND = torch.empty(2, rows, size, width, device=node_BND.device, dtype=dtype)
     node_BND = node_BND.contiguous()
-    weight_HPP, reference_HPK = None, None
+    scoring: tuple[Tensor | None, ...] = (None, None, None)
     if constants is not None:
-        weight_HPP, reference_HPK, sum_ND = constants
-        place_BND = sum_ND.expand_as(place_BND)
+        scoring = (constants.weight_HPP, constants.share_HP, constants.reference_HPK)
+        place_BND = constants.sum_ND.expand_as(place_BND)
     place_BND = place_BND if place_BND.stride()[1:] == (width, 1) else place_BND.contiguous()
     _layer_kernel[(triton.cdiv(rows, launch.group),)](
         node_BND, place_BND, aspects_SBND, node_BND.stride(0), place_BND.stride(0), aspects_SBND.stride(0),
-        embed_FD, weight_HPP, reference_HPK, *packed, rows, size,
+        embed_FD, *scoring, *packed, rows, size,
         F=0 if embed_FD is None else len(embed_FD), G=launch.group, P=padded, D=width, H=heads, C=hidden,
         DTYPE=triton_dtype(dtype), PRECISION=precision, EPSILON=EPSILON,
         num_warps=launch.warps, num_stages=launch.stages, maxnreg=launch.registers,

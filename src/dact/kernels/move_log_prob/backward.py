@@ -17,9 +17,9 @@ import triton.language as tl
 from torch import Tensor
 
 from dact.kernels.launch import power_of_two
-from dact.kernels.move_log_prob.pairs import Kept, Pairs, beside, first_units, load_heads
+from dact.kernels.move_log_prob.pairs import Kept, Pairs, beside, first_units, load_heads, pair_scores
 from dact.kernels.pair_logits.reference import Aggregation
-from dact.kernels.pair_logits.tile import load_network, pair_scores
+from dact.kernels.pair_logits.tile import load_network
 
 ONES = 16
 """Columns of ones that add up what they multiply: the fewest that Hopper's tensor cores take from shared memory."""
@@ -90,7 +90,7 @@ def _pairs_kernel(
     for index in range(program, rows * tiles, tl.num_programs(0)):
         row, first_T = _place(index, tiles, T)
         queries = query_ptr + row * N * PER * K
-        query_LTK = load_heads(queries, query_aspect, first_T, N, H, PER, K, PER * K, L, DTYPE)
+        query_HTK = load_heads(queries, query_aspect, first_T, N, H, PER, K, PER * K, DTYPE)
         total = tl.load(total_ptr + row)
         total = tl.where(total > 0, total, 1.0)
         grad = tl.load(grad_ptr + row) * scale
@@ -101,7 +101,7 @@ def _pairs_kernel(
         target_ptr = score_grad_ptr + row * H * tiles * T * SECOND * J
         for tile in range(SECOND):
             second_J = tile * J + tl.arange(0, J)
-            key_LJK = load_heads(key_ptr + row * N * KEY, key_aspect, second_J, N, H, PER, K, KEY, L, DTYPE)
+            key_HJK = load_heads(key_ptr + row * N * KEY, key_aspect, second_J, N, H, PER, K, KEY, DTYPE)
             pair_TJ = first_T[:, None] * N + second_J[None, :]
             inside_TJ = (first_T < N)[:, None] & (second_J < N)[None, :]
             share_TJ = tl.load(share_ptr + row * N * N + pair_TJ, mask=inside_TJ, other=-1.0)
@@ -111,7 +111,7 @@ def _pairs_kernel(
             b3_TJ += grad_TJ
             grad_P1 = tl.reshape(grad_TJ, (T * J,)).to(DTYPE)[:, None]
 
-            score_PL = pair_scores(query_LTK, key_LJK, T, J, L, DTYPE, PRECISION)
+            score_PL = pair_scores(query_HTK, key_HJK, L, DTYPE, PRECISION)
             first_PC = first_units(score_PL, w1_LC, b1_C, DTYPE, PRECISION)
             second_PC = tl.dot(first_PC, w2_CC, input_precision=PRECISION)
             on_PC = tl.where(second_PC > -b2_C[None, :], grad_P1, 0.0).to(DTYPE)

@@ -1,7 +1,7 @@
 """What the forward and the backward kernels share: the inputs, how they are launched, and the pairs of a tile."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
-# ruff: noqa: ANN001, ANN201
+# ruff: noqa: ANN001, ANN201, ANN202
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from torch import Tensor
 from dact.kernels.launch import triton_dtype
 from dact.kernels.pair_logits.reference import Aggregation
 from dact.kernels.pair_logits.tile import SLOTS, load_slots
+from dact.kernels.pick_move.logits import relu
 
 LONGEST = 256
 """Positions whose keys' gradients a program can hold."""
@@ -111,12 +112,35 @@ def fits(query_SBNE: Tensor, network: Aggregation) -> bool:
 @triton.jit
 def load_heads(
     row_ptr, aspect_stride, place_T, N,
-    H: tl.constexpr, PER: tl.constexpr, K: tl.constexpr, WIDE: tl.constexpr, L: tl.constexpr, DTYPE: tl.constexpr,
+    H: tl.constexpr, PER: tl.constexpr, K: tl.constexpr, WIDE: tl.constexpr, DTYPE: tl.constexpr,
 ):  # fmt: skip
-    """(L, T, K) slots of one row's queries or keys, WIDE numbers a position; heads share them if WIDE is K."""
-    PARTS: tl.constexpr = L // H
+    """(H, T, K) of one row's queries or keys, WIDE numbers a position; heads share them if WIDE is K."""
     HEAD: tl.constexpr = K if WIDE == PER * K else 0
-    return load_slots(row_ptr, aspect_stride, HEAD, WIDE, place_T, N, PER, PARTS, L, K // PARTS).to(DTYPE)
+    return load_slots(row_ptr, aspect_stride, HEAD, WIDE, place_T, N, PER, 1, H, K).to(DTYPE)
+
+
+@triton.jit
+def _with_zeros(score_HTJ):
+    """(2 H, T, J): behind each head a slot of zeros."""
+    H: tl.constexpr = score_HTJ.shape[0]
+    T: tl.constexpr = score_HTJ.shape[1]
+    J: tl.constexpr = score_HTJ.shape[2]
+    both_H2TJ = tl.permute(tl.join(score_HTJ, tl.zeros_like(score_HTJ)), (0, 3, 1, 2))
+    return tl.reshape(both_H2TJ, (2 * H, T, J))
+
+
+@triton.jit
+def pair_scores(query_HTK, key_HJK, L: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr):
+    """(P, L) scores of the tile's pairs, first position major: each head's in the first of its L / H slots.
+
+    Scores are rounded whole, as where moves are picked: halves of them in two slots would be rounded otherwise.
+    """
+    P: tl.constexpr = query_HTK.shape[1] * key_HJK.shape[1]
+    score_LTJ = tl.dot(query_HTK, tl.permute(key_HJK, (0, 2, 1)), input_precision=PRECISION).to(DTYPE)
+    for _ in tl.static_range(4):
+        if score_LTJ.shape[0] < L:
+            score_LTJ = _with_zeros(score_LTJ)
+    return tl.reshape(tl.permute(score_LTJ, (1, 2, 0)), (P, L))
 
 
 @triton.jit
@@ -130,6 +154,4 @@ def beside(left_PX, right_PX):
 @triton.jit
 def first_units(score_PL, w1_LC, b1_C, DTYPE: tl.constexpr, PRECISION: tl.constexpr):
     """(P, C) hidden units of the first layer, behind their relu."""
-    # Rounded first: bias and relu of half-precision numbers are two at a time.
-    first_PC = tl.dot(score_PL, w1_LC, input_precision=PRECISION).to(DTYPE) + b1_C.to(DTYPE)[None, :]
-    return tl.maximum(first_PC, tl.full((1, 1), 0.0, DTYPE)).to(DTYPE)
+    return relu(tl.dot(score_PL, w1_LC, input_precision=PRECISION) + b1_C[None, :], DTYPE)

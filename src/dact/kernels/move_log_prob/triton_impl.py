@@ -18,10 +18,21 @@ from torch import Tensor
 
 from dact.kernels.launch import float32_precision, power_of_two
 from dact.kernels.move_log_prob.backward import backward
-from dact.kernels.move_log_prob.pairs import How, Kept, Launch, Pairs, default_launch, first_units, fits, load_heads
+from dact.kernels.move_log_prob.pairs import (
+    How,
+    Kept,
+    Launch,
+    Pairs,
+    default_launch,
+    first_units,
+    fits,
+    load_heads,
+    pair_scores,
+)
 from dact.kernels.move_log_prob.reference import FORBIDDEN
 from dact.kernels.pair_logits.reference import Aggregation
-from dact.kernels.pair_logits.tile import load_network, pair_scores
+from dact.kernels.pair_logits.tile import load_network
+from dact.kernels.pick_move.logits import relu
 
 ROWS = 32
 """Rows of a program that joins partial sums."""
@@ -39,21 +50,21 @@ def _sums_kernel(
     row = (tl.program_id(0) // FIRST).to(tl.int64)
     first_T = (tl.program_id(0) % FIRST) * T + tl.arange(0, T)
     w1_LC, b1_C, w2_CC, b2_C, w3_C = load_network(w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, H, L // H, L, C, DTYPE)
-    w3_C *= 2 / LOG2
+    w3_C = (w3_C * (2 / LOG2)).to(DTYPE).to(tl.float32)
     b3 = tl.load(b3_ptr).to(tl.float32) * (2 / LOG2)
     chosen = (tl.load(move_ptr + 2 * row) * N + tl.load(move_ptr + 2 * row + 1)).to(tl.int32)
     query_ptr += row * N * PER * K
-    query_LTK = load_heads(query_ptr, query_aspect, first_T, N, H, PER, K, PER * K, L, DTYPE)
+    query_HTK = load_heads(query_ptr, query_aspect, first_T, N, H, PER, K, PER * K, DTYPE)
     mass_TJ = tl.zeros((T, J), tl.float32)
     weighted_TJ = tl.zeros((T, J), tl.float32)
     exponent_TJ = tl.zeros((T, J), tl.float32)
     for tile in range(SECOND):
         second_J = tile * J + tl.arange(0, J)
-        key_LJK = load_heads(key_ptr + row * N * KEY, key_aspect, second_J, N, H, PER, K, KEY, L, DTYPE)
-        score_PL = pair_scores(query_LTK, key_LJK, T, J, L, DTYPE, PRECISION)
+        key_HJK = load_heads(key_ptr + row * N * KEY, key_aspect, second_J, N, H, PER, K, KEY, DTYPE)
+        score_PL = pair_scores(query_HTK, key_HJK, L, DTYPE, PRECISION)
         first_PC = first_units(score_PL, w1_LC, b1_C, DTYPE, PRECISION)
-        second_PC = tl.maximum(tl.dot(first_PC, w2_CC, input_precision=PRECISION) + b2_C[None, :], 0.0)
-        x_TJ = tl.reshape(tl.sum(second_PC * w3_C[None, :], 1) + b3, (T, J))
+        second_PC = relu(tl.dot(first_PC, w2_CC, input_precision=PRECISION) + b2_C[None, :], DTYPE)
+        x_TJ = tl.reshape(tl.sum(second_PC.to(tl.float32) * w3_C[None, :], 1) + b3, (T, J))
         share_TJ = 1.0 / (1.0 + tl.exp2(x_TJ))
         pair_TJ = first_T[:, None] * N + second_J[None, :]
         inside_TJ = (first_T < N)[:, None] & (second_J < N)[None, :]

@@ -73,7 +73,7 @@ def _scores(key_WMK, query_ptr, begin, end, T: tl.constexpr, PER: tl.constexpr, 
 
 
 @triton.jit
-def _relu(x, DTYPE: tl.constexpr):
+def relu(x, DTYPE: tl.constexpr):
     """Rounded to DTYPE and not below zero: in half precision one instruction for two numbers."""
     if ON_CHIP and DTYPE == tl.float16:
         y = tl.inline_asm_elementwise(
@@ -106,9 +106,9 @@ def pair_logits(
         score = tl.reshape(tl.join(score, tl.reshape(other, (W, M, G, V * PER))), (W, M, G, 16))
     score = tl.reshape(tl.permute(score, (0, 2, 1, 3)), (W, G * M, 16))
     hidden = tl.dot(score, w1, tl.broadcast_to(b1, (W, G * M, V * C)), input_precision=PRECISION)
-    hidden = tl.reshape(_relu(hidden, DTYPE), (W, G, M, V, C))
+    hidden = tl.reshape(relu(hidden, DTYPE), (W, G, M, V, C))
     hidden = tl.reshape(tl.permute(hidden, (0, 1, 3, 2, 4)), (W, T * M, C))
     hidden = tl.dot(hidden, w2, tl.broadcast_to(b2, (W, T * M, C)), input_precision=PRECISION)
-    hidden = tl.reshape(_relu(hidden, DTYPE), (W, T, M, C))
+    hidden = tl.reshape(relu(hidden, DTYPE), (W, T, M, C))
     hidden = tl.reshape(tl.permute(hidden, (0, 2, 1, 3)), (W, M, T * C))
     return tl.dot(hidden, w3, tl.zeros((W, M, T), tl.float32) + b3, input_precision=PRECISION)

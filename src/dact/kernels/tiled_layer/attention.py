@@ -91,24 +91,25 @@ def attend_kernel(
 
 @triton.jit
 def gather_kernel(
-    weight_ptr, packed_ptr, merged_ptr, rows, N,
+    weight_ptr, share_ptr, gathered_ptr, packed_ptr, merged_ptr, rows, N,
     M: tl.constexpr, PIECES: tl.constexpr, P: tl.constexpr, H: tl.constexpr, K: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """What the weights of places, the same for all rows, see of a head's references to nodes; of places, nothing."""
+    """What the weights of places, the same for all rows, see of a head's references to nodes; and of places, copied."""
     _, row, head = _head_of(tl.program_id(0), 1, H)
     references = _in_pieces(packed_ptr + (row * H + head) * N * 4 * K + 3 * K, N, PIECES, 4 * K, K)
-    nothing_MK = tl.zeros((M, K), tl.float32)
     for begin in range(0, N, M):
         line_M = begin + tl.arange(0, M)
         weight_M1 = weight_ptr + (head * P + line_M)[:, None] * P
-        seen_MK = nothing_MK
+        seen_MK = tl.zeros((M, K), tl.float32)
         place = 0
         for piece in tl.static_range(len(PIECES)):
             weight_ML = weight_M1 + (place + tl.arange(0, PIECES[piece]))[None, :]
             weight_ML = tl.load(weight_ML, mask=(line_M < N)[:, None], other=0.0)
             seen_MK = tl.dot(weight_ML, references[piece], seen_MK, input_precision=PRECISION)
             place += PIECES[piece]
-        _store_gathered(nothing_MK, seen_MK, merged_ptr, line_M, 1, row, head, rows, N, H, K)
+        share_M = tl.load(share_ptr + head * P + line_M, mask=line_M < N, other=0.0)
+        own_MK = _part(gathered_ptr + head * P * K, line_M, N, K, K, True)
+        _store_gathered(own_MK, seen_MK * share_M[:, None], merged_ptr, line_M, 1, row, head, rows, N, H, K)
 
 
 @triton.jit

@@ -120,7 +120,7 @@ def first_layer_triton(
     features_BNF: Tensor, constants: PlaceConstants, packed: PackedLayer, embed_FD: Tensor, *, precision: str = "tf32"
 ) -> Tensor:
     """(2, B, N, D) after the first layer, for rows up to WHOLE; constants are padded to the sum of `pieces`."""
-    x_SBND = enter_triton(features_BNF, constants.sum_ND, embed_FD, packed.out_SED.dtype)
+    x_SBND = enter_triton(features_BNF, constants.place_ND, embed_FD, packed.out_SED.dtype)
     _check(x_SBND, packed)
     projected_SBHNE = project_triton(x_SBND, packed, precision, aspects=1)
     merged_SBNE = attend_triton(projected_SBHNE, precision, constants=constants)
@@ -152,7 +152,7 @@ def attend_triton(
 ) -> Tensor:
     """(S, B, N, 2 D): what each aspect gathered by its own scores, then by the other's.
 
-    With constants the projections are those of the nodes, and places have gathered from places before.
+    With constants the projections are those of the nodes, and what places gather from places is known.
     """
     aspects, rows, heads, size, parts = projected_SBHNE.shape
     launch = launch or (SHORT if size <= WHOLE else LONG)
@@ -172,7 +172,8 @@ def attend_triton(
     reference_HPK = None if constants is None else constants.reference_HPK
     attend_kernel[(programs,)](projected_SBHNE, reference_HPK, *arguments, **settings)
     if constants is not None:
-        gather_kernel[(programs,)](constants.weight_HPP, projected_SBHNE, *arguments, **settings)
+        known = (constants.weight_HPP, constants.share_HP, constants.gathered_HPK)
+        gather_kernel[(programs,)](*known, projected_SBHNE, *arguments, **settings)
     return merged_SBNE
 
 

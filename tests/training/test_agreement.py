@@ -1,0 +1,57 @@
+"""Search and update find the same moves equally probable in half precision: both round at the same places."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from dact.operators import OPERATORS
+from dact.policy.weights import SHIPPED, Weights, load_weights
+from dact.problems import PROBLEMS, Batch
+from dact.search import PlainEngine, SearchConfig, SearchState, start_state
+from dact.search.engines.fused import FusedEngine
+from dact.search.step import open_moves
+from dact.training.networks import Networks
+
+pytest.importorskip("triton")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+CONFIG = SearchConfig(operator="two_opt", patience=250)
+DISPATCHERS = ("kernels.dual_layer", "kernels.move_log_prob", "policy.context", "policy.decoder")
+ROWS, STEPS = 8, 40
+
+
+@pytest.fixture(autouse=True)
+def _kernels_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The update takes its kernels where there is no GPU too."""
+    for name in DISPATCHERS:
+        monkeypatch.setattr(f"dact.{name}.runs_triton", lambda _tensor: True)
+
+
+def typical(weights: Weights) -> tuple[Batch, SearchState]:
+    """Instances of the size that the weights were trained on, some steps from a greedy start."""
+    problem = PROBLEMS[weights.card.problem]
+    batch = problem.sample(weights.card.size, ROWS, torch.Generator().manual_seed(11)).to(DEVICE)
+    tour_BN = problem.greedy_start(batch)
+    plain = PlainEngine(problem, weights.policy, CONFIG)
+    generator = torch.Generator(DEVICE).manual_seed(5)
+    return batch, plain.advance(batch, start_state(tour_BN, batch.cost(tour_BN)), STEPS, generator)
+
+
+@torch.no_grad()
+def log_ratio(name: str) -> Tensor:
+    """(B,): what the update's first pass says of the moves that the search draws, less what the search said."""
+    weights = load_weights(SHIPPED / f"{name}.safetensors")
+    problem, policy = PROBLEMS[weights.card.problem], weights.policy.to(DEVICE)
+    batch, state = typical(weights)
+    step = FusedEngine(problem, policy, CONFIG, "float16").step(batch, state, torch.Generator(DEVICE).manual_seed(3))
+    networks = Networks(policy=policy, critic=weights.critic.to(DEVICE), precision="float16")
+    open_BNN = open_moves(problem, batch, state.tour_BN, state.last_move_B2, OPERATORS[CONFIG.operator])
+    with torch.enable_grad():
+        aspects_SBND = networks.encode(problem.node_features(batch, state.tour_BN))
+    log_prob_B, _ = networks.log_prob(aspects_SBND, open_BNN, step.move_B2)
+    return log_prob_B - step.log_prob_B
+
+
+@pytest.mark.parametrize(("name", "most"), [("tsp20", 5e-4), ("cvrp20", 1e-3)])
+def test_trained_policies(name: str, most: float) -> None:
+    """The mean |log ratio|, which was 9e-4 and 1.6e-2 when search and update rounded at different places."""
+    assert log_ratio(name).abs().mean() < most
