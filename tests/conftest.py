@@ -13,6 +13,8 @@ import torch
 
 from dact.problems import PROBLEMS, Batch
 
+ON_THE_GPU = ("kernels/", "search/test_engines", "search/test_fused", "training/test_agreement")
+"""What runs on a GPU where there is one, and under the interpreter elsewhere."""
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 torch.set_num_threads(1)
 
@@ -31,6 +33,14 @@ if not torch.cuda.is_available() and find_spec("triton"):
 
     interpreter._patch_lang_tensor = patch_tensor_for_numpy
     guard()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`-m gpu` selects everything that a GPU computes here, not only what needs one."""
+    here = Path(__file__).parent
+    for item in items if torch.cuda.is_available() else ():
+        if item.path.relative_to(here).as_posix().startswith(ON_THE_GPU):
+            item.add_marker("gpu")
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from dact.search import (
     Parts,
     PlainEngine,
     SearchConfig,
+    SearchRun,
     Stop,
     rows_at_once,
     search_batch,
@@ -103,6 +104,38 @@ def test_memory_that_ran_out_in_a_capture() -> None:
     assert [answer for _, answer in Parts(2).each(range(2), work)] == [0, 1]
     with pytest.raises(RuntimeError, match="a bug"):
         list(Parts(2).each(range(2), broken))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_gpu_that_is_too_small() -> None:
+    """With less and less memory, which runs out before, within and after captures, all instances are still solved."""
+    generator = torch.Generator("cuda").manual_seed(0)
+    problem, policy = PROBLEMS["tsp"], Policy(PolicyConfig(features=2)).cuda().eval()
+    batch, engine = problem.sample(20, 20_000, generator), FusedEngine(problem, policy, SearchConfig())
+    start_BN = problem.random_start(batch, generator)
+    parts = Parts(batch.rows)
+
+    def work(part: range) -> SearchRun:
+        row_R = torch.arange(part.start, part.stop, device="cuda")
+        stop = Stop(steps=engine.graph_steps + 1)
+        few = batch.take(row_R)
+        return search_batch(engine, few, start_BN[row_R], augment=1, stop=stop, generator=generator)
+
+    taken = []
+    whole = torch.cuda.get_device_properties(0).total_memory
+    try:
+        for mebibytes in (900, 700, 500, 300, 200):
+            torch.cuda.empty_cache()
+            torch.cuda.set_per_process_memory_fraction(mebibytes * 2**20 / whole)
+            done = list(parts.each(range(batch.rows), work))
+            assert sum(len(part) for part, _ in done) == batch.rows
+            for part, run in done:
+                assert (run.state.incumbent_cost_B <= batch.cost(start_BN)[part.start : part.stop] + 1e-5).all()
+            taken.append(parts.most)
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    assert taken[-1] < taken[0]
 
 
 def test_one_that_does_not_fit_is_said() -> None:
