@@ -1,12 +1,10 @@
 """The trained encoder layers' kernels against plain PyTorch with autograd, in float64."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
+from apart import run_apart
 from torch import Tensor
 
 from dact.kernels.dual_layer import DualLayer, dual_layer_reference
@@ -204,11 +202,7 @@ for each in reports:
 @pytest.mark.skipif(not ASSEMBLER.is_file(), reason="Triton has no assembler here")
 def test_kernels_compile_for_hopper() -> None:
     """Every kernel of a training step fits a multiprocessor, and little spills."""
-    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    here = Path(__file__).parent
-    done = subprocess.run([sys.executable, "-c", COMPILE], env=environment, cwd=here, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    lines = [line.split() for line in done.stdout.splitlines()]
+    lines = run_apart("-c", COMPILE)
     assert len(lines) == 3 * (1 + 2 * 2 + 2 * 3 + 1)
     for name, spilled, shared in lines:
         assert int(spilled) <= 400, name

@@ -1,13 +1,11 @@
 """Log-probability and entropy of moves: the kernels against plain PyTorch in float64, values and gradients."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from apart import run_apart
 from torch import Tensor
 
 from dact.kernels.move_log_prob import Aggregation, move_log_prob, move_log_prob_reference
@@ -197,11 +195,7 @@ def test_sizes_without_a_kernel_are_refused(device: str) -> None:
 @pytest.mark.skipif(not ASSEMBLER.is_file(), reason="Triton has no assembler here")
 def test_the_kernels_compile_for_hopper() -> None:
     """In half precision three programs of the kernel over pairs share a multiprocessor, with little spilled."""
-    # A process of its own: this one may have chosen the interpreter.
-    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    done = subprocess.run([sys.executable, __file__], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    lines = [line.split() for line in done.stdout.splitlines()]
+    lines = run_apart(__file__)
     assert len(lines) == 10
     for name, _registers, spilled, shared in lines:
         assert int(spilled) <= (200 if name == "_pairs_kernel" else 0), name

@@ -1,11 +1,9 @@
 """The kernels of the critic and of the loss compile for a Hopper GPU, here and now."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from apart import run_apart
 
 triton = pytest.importorskip("triton")
 ASSEMBLER = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas"
@@ -39,18 +37,7 @@ for each in reports:
 @pytest.mark.skipif(not ASSEMBLER.is_file(), reason="Triton has no assembler here")
 def test_kernels_of_training_compile_and_do_not_spill() -> None:
     """Tours of 20 and of 100 positions, in half precision and in float32, with the paper's widths."""
-    # A process of its own: this one may have chosen the interpreter.
-    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        cwd=Path(__file__).parent,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    lines = [line.split() for line in done.stdout.splitlines()]
+    lines = run_apart("-c", SCRIPT)
     assert len(lines) == 3 * 7 + 1
     for name, spilled, shared in lines:
         assert int(spilled) == 0, name

@@ -19,6 +19,13 @@ def test_warm_up_steps_as_in_algorithm_1():
     assert warm_up_steps(config, 0.45) == int(expected)
 
 
+def test_a_curriculum_begun_before():
+    """A run that goes on from trained weights begins where its config says and ends as any other."""
+    config = CurriculumConfig(rate=2, sharpness=0.2, begin=0.5)
+    assert [warm_up_steps(config, progress) for progress in (0, 1)] == [200, 400]
+    assert warm_up_steps(config, 0.5) == warm_up_steps(CurriculumConfig(rate=2, sharpness=0.2), 0.75)
+
+
 def test_a_blunt_curriculum_grows_earlier():
     """With the authors' sharpness of 0.02 the warm-up has begun at a quarter of the training."""
     assert warm_up_steps(CurriculumConfig(rate=10, sharpness=0.02), 0.25) > 300
@@ -44,6 +51,7 @@ def test_progress_by_updates_or_by_minutes():
     ("kind", "settings", "named"),
     [
         (CurriculumConfig, {"rate": -1}, "curriculum.rate -1"),
+        (CurriculumConfig, {"begin": 1.5}, "curriculum.begin 1.5"),
         (CurriculumConfig, {"start": "worst"}, "curriculum.start 'worst'"),
         (CurriculumConfig, {"horizons": 0}, "curriculum.horizons 0"),
         (CurriculumConfig, {"sharpness": 0}, "curriculum.sharpness 0"),

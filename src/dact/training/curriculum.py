@@ -15,6 +15,8 @@ class CurriculumConfig:
 
     rate: float = 0.25
     """Curriculum rate, xi: warm-up steps at the end, per epoch."""
+    begin: float = 0.0
+    """The progress that a run's warm-up begins with: above 0 for runs that go on from weights of their own size."""
     sharpness: float = 0.2
     """Kappa: how suddenly the warm-up grows in the middle of training."""
     start: str = "best"
@@ -27,6 +29,8 @@ class CurriculumConfig:
     def __post_init__(self) -> None:
         if self.rate < 0:
             raise ValueError(f"curriculum.rate {self.rate} is negative")
+        if not 0 <= self.begin <= 1:
+            raise ValueError(f"curriculum.begin {self.begin} is not between 0 and 1")
         if self.sharpness <= 0:
             raise ValueError(f"curriculum.sharpness {self.sharpness} is not positive")
         if self.start not in STARTS:
@@ -78,6 +82,7 @@ def warm_up_steps(config: CurriculumConfig, progress: float) -> int:
         # 1 / (1 + exp(-x)), written so that no sharpness overflows.
         return 0.5 + 0.5 * math.tanh(config.sharpness * (epoch - EPOCHS / 2) / 2)
 
+    progress = config.begin + (1 - config.begin) * progress
     share = (sigmoid(progress * EPOCHS) - sigmoid(0)) / (sigmoid(EPOCHS) - sigmoid(0))
     return int(share * config.rate * EPOCHS)
 

@@ -50,6 +50,7 @@ def time_batch(
     for _ in range(repeats):
         new_batch.append(_seconds(learner, learner.new_batch, 1))
         batch.append(_seconds(learner, learner.segment, horizon // segment))
+    learner.warm_up(50)  # captured here
     middle = statistics.median(batch)
     memory = torch.cuda.max_memory_reserved() / 2**30 if learner.metrics_M.is_cuda else 0.0
     return BatchTiming(

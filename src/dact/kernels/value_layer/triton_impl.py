@@ -114,7 +114,7 @@ def _norm_kernel(
     within = row * size * W + place_N[:, None] * W + column_W[None, :]
     sum_NW = tl.load(x_ptr + within, mask=inside, other=0.0).to(tl.float32)
     sum_NW += tl.load(y_ptr + within, mask=inside, other=0.0).to(tl.float32)
-    count = (size * W).to(tl.float32)
+    count = 1.0 * size * W  # a size of 1 is a plain number here
     away_NW = tl.where(inside, sum_NW - tl.sum(tl.sum(sum_NW, 1), 0) / count, 0.0)
     rate = tl.rsqrt(tl.sum(tl.sum(away_NW * away_NW, 1), 0) / (count - 1) + EPSILON)
     if KEEP:
@@ -140,7 +140,7 @@ def _norm_grad_kernel(
     else:
         grad_NW = tl.load(grad_ptr + within, mask=inside, other=0.0).to(tl.float32)
     out_NW = tl.load(out_ptr + within, mask=inside, other=0.0).to(tl.float32)
-    count = (size * W).to(tl.float32)
+    count = 1.0 * size * W  # a size of 1 is a plain number here
     mean = tl.sum(tl.sum(grad_NW, 1), 0) / count
     along = tl.sum(tl.sum(grad_NW * out_NW, 1), 0) / (count - 1)
     value_NW = tl.where(inside, tl.load(rate_ptr + row) * (grad_NW - mean - out_NW * along), 0.0)
