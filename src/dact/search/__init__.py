@@ -12,10 +12,11 @@ from dact.search.engines import (
     rehearse,
     settled_precision,
 )
-from dact.search.loop import Pace, SearchRun, Trace, TracePoint, Watcher, best_costs, run
+from dact.search.loop import Pace, SearchRun, Watcher, best_costs, run
 from dact.search.state import SearchState, start_state
 from dact.search.step import open_moves, restart, step
 from dact.search.stop import Stop
+from dact.search.trace import Trace, TracePoint
 
 __all__ = [
     "Engine",

@@ -23,7 +23,7 @@ GPU_BYTES = 4 * 2**30
 MATRIX_BYTES = 16
 """For each pair of nodes of an instance with distances of its own: on the GPU and, while it is made, on the host."""
 LOOK_EVERY = 0.3
-"""Seconds between two looks at a GPU: each waits for it, and copies and traces all costs."""
+"""Seconds between two looks at a GPU: each waits for it and copies all costs."""
 
 
 def rows_at_once(engine: Engine, one: Batch, augment: int, device: torch.device) -> int:

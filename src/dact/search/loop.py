@@ -6,36 +6,32 @@ from dataclasses import dataclass, field
 
 from torch import Generator
 
+from dact.instances.arrays import FloatArray
 from dact.kernels.rows import one_thread_per_operation
 from dact.problems import Batch
 from dact.search.engines import Engine
 from dact.search.state import SearchState
 from dact.search.stop import Stop
+from dact.search.trace import Record, Trace
 
-
-@dataclass(frozen=True)
-class TracePoint:
-    """A moment at which the best cost of an instance had fallen."""
-
-    step: int
-    seconds: float
-    cost: float
-
-
-Trace = tuple[TracePoint, ...]
 Watcher = Callable[[float, int, float, float], None]
 """Called with (fraction done, steps done, seconds, mean best cost) whenever the loop looks up."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRun:
-    """Where the search ended, with a trace per instance."""
+    """Where the search ended, and how it came there."""
 
     state: SearchState
     steps: int
     seconds: float
-    traces: tuple[Trace, ...]
+    record: Record
     interrupted: bool
+
+    @property
+    def traces(self) -> tuple[Trace, ...]:
+        """Of each instance."""
+        return self.record.traces()
 
 
 @dataclass
@@ -72,32 +68,26 @@ def run(
     Rows b * augment + a belong to instance b.
     """
     pace = pace or Pace()
-    done, cost = 0, best_costs(state, augment)
-    traces = [[TracePoint(0, stop.elapsed(), value)] for value in cost]
+    done, record = 0, Record(best_costs(state, augment), stop.elapsed())
     interrupted = False
     try:
-        while not stop.reached(done, max(cost)):
+        while not stop.reached(done, float(record.cost_I.max())):
             steps = pace.steps(stop.left())
             steps = steps if stop.steps is None else min(steps, stop.steps - done)
             began = stop.elapsed()
             with one_thread_per_operation():
                 state = engine.advance(batch, state, steps, generator)
             done += steps
-            cost = best_costs(state, augment)
+            record.look(done, stop.elapsed(), best_costs(state, augment))
             pace.took(steps, stop.elapsed() - began)
-            for trace, value in zip(traces, cost, strict=True):
-                if value < trace[-1].cost:
-                    trace.append(TracePoint(done, stop.elapsed(), value))
             if watch is not None:
-                watch(stop.fraction(done), done, stop.elapsed(), sum(cost) / len(cost))
+                watch(stop.fraction(done), done, stop.elapsed(), float(record.cost_I.mean()))
     except KeyboardInterrupt:
         interrupted = True
-    return SearchRun(
-        state=state, steps=done, seconds=stop.elapsed(), traces=tuple(map(tuple, traces)), interrupted=interrupted
-    )
+    return SearchRun(state=state, steps=done, seconds=stop.elapsed(), record=record, interrupted=interrupted)
 
 
-def best_costs(state: SearchState, augment: int) -> list[float]:
-    """The lowest incumbent cost of each instance over its augmentations."""
-    costs: list[float] = state.incumbent_cost_B.view(-1, augment).amin(1).tolist()
-    return costs
+def best_costs(state: SearchState, augment: int) -> FloatArray:
+    """(I,): the lowest incumbent cost of each instance over its augmentations. Waits for the device."""
+    cost_I: FloatArray = state.incumbent_cost_B.view(-1, augment).amin(1).double().cpu().numpy()
+    return cost_I
