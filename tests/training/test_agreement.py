@@ -51,10 +51,8 @@ def log_ratio(name: str) -> Tensor:
     return log_prob_B - step.log_prob_B
 
 
-@pytest.mark.parametrize(("name", "most"), [("tsp20", 5e-4), ("cvrp20", 1e-3)])
-def test_trained_policies(name: str, most: float) -> None:
-    """The mean |log ratio|, which was 9e-4 and 1.6e-2 when search and update rounded at different places.
-
-    A GPU's matrix units add up in an order of their own: there the bound is what training asks for.
-    """
-    assert log_ratio(name).abs().mean() < (most if DEVICE == "cpu" else 5e-3)
+@pytest.mark.parametrize("name", ["tsp20", "cvrp20"])
+def test_trained_policies(name: str) -> None:
+    """The log ratio is that of sums in float32. A GPU may multiply in another order in different kernels: there the
+    bound is what training asks for."""
+    assert log_ratio(name).abs().mean() < (1e-5 if DEVICE == "cpu" else 5e-3)

@@ -104,10 +104,14 @@ class FusedPolicy:
         feasible: Feasible,
         log_prob_B: Tensor | None = None,
     ) -> Tensor:
-        """A move_B2 per row, by two uniform numbers each or the most probable."""
+        """A move_B2 per row, by two uniform numbers each or the most probable.
+
+        Where log-probabilities are asked for, they are for an update to compare with: layers then round exactly as its
+        own do, and nothing that is known of the places beforehand is used.
+        """
         from dact.kernels.pick_move.triton_impl import pick_move_triton
 
-        context_SBND, query_SBNE = self._context(self._encode(features_BNF))
+        context_SBND, query_SBNE = self._context(self._encode(features_BNF, as_trained=log_prob_B is not None))
         return pick_move_triton(
             query_SBNE,
             context_SBND,
@@ -121,7 +125,7 @@ class FusedPolicy:
             precision=self.precision,
         )
 
-    def _encode(self, features_BNF: Tensor) -> Tensor:
+    def _encode(self, features_BNF: Tensor, as_trained: bool) -> Tensor:
         """(S, B, N, D) aspects in the dtype of the precision."""
         from dact.kernels.dual_layer import triton_impl as dual_layer
         from dact.kernels.tiled_layer import triton_impl as tiled_layer
@@ -130,8 +134,8 @@ class FusedPolicy:
         sizes = self.policy.encoder.config
         shape = (size, sizes.dim, sizes.heads, sizes.hidden)
         has_kernels = bool(self.weights.layers)
-        if has_kernels and dual_layer.fits(*shape) and not _better_tiled(rows, size):
-            return self._encode_whole(features_BNF)
+        if has_kernels and dual_layer.fits(*shape) and (as_trained or not _better_tiled(rows, size)):
+            return self._encode_whole(features_BNF, shortcuts=not as_trained)
         if has_kernels and tiled_layer.fits(*shape):
             return self._encode_tiled(features_BNF)
         half = self.dtype != torch.float32
@@ -139,13 +143,13 @@ class FusedPolicy:
         with torch.autocast(kind, dtype=self.dtype if half else None, enabled=half, cache_enabled=False):
             return self.policy.encode(features_BNF).to(self.dtype)
 
-    def _encode_whole(self, features_BNF: Tensor) -> Tensor:
+    def _encode_whole(self, features_BNF: Tensor, shortcuts: bool) -> Tensor:
         """A kernel per layer, for tours that fit one program."""
         from dact.kernels.dual_layer.triton_impl import dual_layer_triton
 
         rows, size, _ = features_BNF.shape
         place_BND = self.policy.places(size, features_BNF.device).expand(rows, -1, -1)
-        constants = self._place_constants(size, power_of_two(size))
+        constants = self._place_constants(size, power_of_two(size)) if shortcuts else None
         first, *others = self.weights.layers
         x_SBND = dual_layer_triton(
             features_BNF,
