@@ -101,8 +101,6 @@ def _launches(sweep: bool) -> Iterator[tuple[str, Any]]:
         yield "float16", Launch(warps=warps, firsts=firsts, registers=registers)
     for warps in (1, 2, 4):
         yield "float16", Launch(warps=warps, seconds=32, firsts=4)
-    for warps, turns in ((2, 2), (2, 4), (2, 8), (4, 2), (4, 4)):
-        yield "float16", Launch(warps=warps, turns=turns)
 
 
 def moving(bench: Bench, size: int) -> None:

@@ -78,7 +78,7 @@ def test_other_launches(
     from dact.kernels.pick_move import triton_impl
 
     monkeypatch.setattr(triton_impl, "PROGRAMS", 1)
-    launch = triton_impl.Launch(warps=warps, seconds=seconds, firsts=firsts, turns=2)
+    launch = triton_impl.Launch(warps=warps, seconds=seconds, firsts=firsts)
     query, key = queries_and_keys(3, size, device)
     tour, last = moves_so_far(3, size, device)
     draw = None if greedy else torch.rand(2, 3, device=device, dtype=torch.float64)

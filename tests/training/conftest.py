@@ -1,15 +1,27 @@
-"""Small learners for the tests of this package."""
+"""Small configs and learners for the tests of this package."""
 
 import pytest
 import torch
 
 from dact.problems import PROBLEMS
-from dact.training.config import NetworkConfig
+from dact.training.config import NetworkConfig, TrainConfig, from_dict
 from dact.training.instances import InstanceSource
 from dact.training.learner import Learner
 from dact.training.networks import RuntimeConfig, fresh_networks, make_networks
 from dact.training.ppo import PpoConfig
 from dact.training.rollout import Task
+
+TINY = {
+    "name": "tiny",
+    "problem": "tsp",
+    "size": 6,
+    "schedule": {"epochs": 3, "batches": 2, "rows": 4, "horizon": 6},
+    "curriculum": {"rate": 0.02},
+    "ppo": {"segment": 2, "actor_rate": 1e-3, "critic_rate": 1e-3},
+    "validation": {"count": 4, "steps": 5, "every_batches": 2},
+    "runtime": {"device": "cpu"},
+}
+"""Six horizons of three segments, with 0 to 4 warm-up steps."""
 
 
 @pytest.fixture(autouse=True, scope="package")
@@ -25,6 +37,17 @@ def few_threads():
 def problem_name(request) -> str:
     """Every problem in turn."""
     return request.param
+
+
+@pytest.fixture
+def tiny():
+    """Builds the tiny config with some fields, or fields of tables, changed."""
+
+    def make(**changes) -> TrainConfig:
+        tables = {name: TINY.get(name, {}) | change for name, change in changes.items() if isinstance(change, dict)}
+        return from_dict(TINY | changes | tables)
+
+    return make
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Whole runs: resuming, stopping, starting from weights, going back after a collapse."""
+"""Whole runs: resuming, stopping, schedules, starting from weights."""
 
 import csv
 import math
@@ -12,36 +12,22 @@ import torch
 from dact.policy import load_weights
 from dact.training.checkpoint import load_checkpoint
 from dact.training.command import Outcome, make_trainer, train_command
-from dact.training.config import TrainConfig, from_dict, to_toml
+from dact.training.config import TrainConfig, to_toml
 from dact.training.recorder import Recorder
-from dact.training.trainer import Limits
-from dact.training.validation import Score
-
-TINY = {
-    "name": "tiny",
-    "problem": "tsp",
-    "size": 6,
-    "schedule": {"epochs": 3, "batches": 2, "rows": 4, "horizon": 6},
-    "curriculum": {"rate": 0.02},
-    "ppo": {"segment": 2, "actor_rate": 1e-3, "critic_rate": 1e-3},
-    "validation": {"count": 4, "steps": 5, "every_batches": 2},
-    "runtime": {"device": "cpu"},
-}
-"""Six horizons of three segments, with 0 to 4 warm-up steps."""
 
 
-def tiny(**tables) -> TrainConfig:
-    """The tiny config with some tables changed."""
-    return from_dict(TINY | {name: TINY.get(name, {}) | change for name, change in tables.items()})
+@pytest.fixture
+def train(tiny):
+    """Calls the command, with the tiny config where none is given."""
 
+    def call(folder: Path, config: TrainConfig | None = None, **options) -> Outcome:
+        if options.get("resume") is None:
+            path = folder.with_suffix(".toml")
+            path.write_text(to_toml(config or tiny()))
+            return train_command(path, out=folder, tensorboard=False, **options)
+        return train_command(tensorboard=False, **options)
 
-def train(folder: Path, config: TrainConfig | None = None, **options) -> Outcome:
-    """A call of the command."""
-    if options.get("resume") is None:
-        path = folder.with_suffix(".toml")
-        path.write_text(to_toml(config or tiny()))
-        return train_command(path, out=folder, tensorboard=False, **options)
-    return train_command(tensorboard=False, **options)
+    return call
 
 
 def rows(folder: Path, leave: tuple[str, ...] = ("minutes",)) -> list[dict[str, str]]:
@@ -56,9 +42,9 @@ def rows(folder: Path, leave: tuple[str, ...] = ("minutes",)) -> list[dict[str, 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 @pytest.mark.parametrize("stop", [6, 10])
-def test_resuming_changes_nothing(tmp_path, problem, stop):
+def test_resuming_changes_nothing(tmp_path, tiny, train, problem, stop):
     """A run stopped between horizons or within one, and resumed, has the losses and weights of one never stopped."""
-    config = from_dict(TINY | {"problem": problem})
+    config = tiny(problem=problem)
     whole = train(tmp_path / "whole", config)
     first = train(tmp_path / "parts", config, segments=stop)
     assert (first.finished, first.progress.segments) == (False, stop)
@@ -74,10 +60,9 @@ def test_resuming_changes_nothing(tmp_path, problem, stop):
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 @pytest.mark.parametrize("horizons", [1, 2])
-def test_resuming_with_several_sizes_changes_nothing(tmp_path, problem, horizons):
+def test_resuming_with_several_sizes_changes_nothing(tmp_path, tiny, train, problem, horizons):
     """Stopped within a horizon of another size than the first, and resumed, a run has the same losses and weights."""
-    curriculum = TINY["curriculum"] | {"horizons": horizons}
-    config = from_dict(TINY | {"problem": problem, "sizes": [5, 7, 8], "curriculum": curriculum})
+    config = tiny(problem=problem, sizes=[5, 7, 8], curriculum={"horizons": horizons})
     train(tmp_path / "whole", config)
     for stop in (4, 11):
         folder = tmp_path / "parts"
@@ -92,9 +77,9 @@ def test_resuming_with_several_sizes_changes_nothing(tmp_path, problem, horizons
         assert torch.equal(x, right.tensors[name]), name
 
 
-def test_every_size_has_its_turn(tmp_path):
+def test_every_size_has_its_turn(tmp_path, tiny):
     """Batches go through all sizes before one comes again, in an order that the seed decides; validation stays."""
-    config = from_dict(TINY | {"sizes": [5, 7, 8]})
+    config = tiny(sizes=[5, 7, 8])
     trainer = make_trainer(config, tmp_path, Recorder(tmp_path, tensorboard=False))
     orders = []
     for turn in range(8):
@@ -109,7 +94,7 @@ def test_every_size_has_its_turn(tmp_path):
     assert trainer.validation.batch.length == 6
 
 
-def test_resuming_drops_rows_behind_the_checkpoint(tmp_path):
+def test_resuming_drops_rows_behind_the_checkpoint(tmp_path, train):
     """After a crash the CSV may be ahead of the checkpoint; the lost rows are written anew, once."""
     train(tmp_path / "run", segments=6)
     checkpoint = (tmp_path / "run/checkpoint.pt").read_bytes()
@@ -120,15 +105,15 @@ def test_resuming_drops_rows_behind_the_checkpoint(tmp_path):
     assert segments == [0, 3, 6, 9, 12, 15, 18]
 
 
-def test_a_seed_decides_everything(tmp_path):
+def test_a_seed_decides_everything(tmp_path, tiny, train):
     """The same seed gives the same run, another one another."""
-    runs = [train(tmp_path / name, from_dict(TINY | {"seed": seed})) for name, seed in (("a", 1), ("b", 1), ("c", 2))]
+    runs = [train(tmp_path / name, tiny(seed=seed)) for name, seed in (("a", 1), ("b", 1), ("c", 2))]
     tables = [rows(run.folder) for run in runs]
     assert tables[0] == tables[1]
     assert tables[0] != tables[2]
 
 
-def test_warm_up_follows_the_curriculum(tmp_path):
+def test_warm_up_follows_the_curriculum(tmp_path, train):
     """The CSV shows no warm-up at first and more at the end, and the rate falling."""
     table = rows(train(tmp_path / "run").folder)
     assert [int(row["warm_up_steps"]) for row in table] == [0, 0, 0, 0, 2, 3, 3]
@@ -139,13 +124,13 @@ def test_warm_up_follows_the_curriculum(tmp_path):
 
 @pytest.mark.parametrize("start", ["best", "last"])
 @pytest.mark.parametrize("horizons", [1, 2])
-def test_starts(tmp_path, start, horizons):
+def test_starts(tmp_path, tiny, train, start, horizons):
     """Both starts and kept instances run, and their metrics are numbers."""
     run = train(tmp_path / "run", tiny(curriculum={"rate": 0.05, "start": start, "horizons": horizons}))
     assert all(math.isfinite(float(row["actor_loss"])) for row in rows(run.folder)[1:])
 
 
-def test_sigterm_stops_with_a_checkpoint(tmp_path):
+def test_sigterm_stops_with_a_checkpoint(tmp_path, train):
     """A signal ends the call at the next segment; what was there before is back in place, and resuming works."""
     before = signal.getsignal(signal.SIGTERM)
 
@@ -161,13 +146,13 @@ def test_sigterm_stops_with_a_checkpoint(tmp_path):
     assert train(tmp_path / "run", resume=tmp_path / "run").progress.segments == 18
 
 
-def test_minutes_limit_one_call(tmp_path):
+def test_minutes_limit_one_call(tmp_path, train):
     """No time at all: nothing is trained, yet there is a checkpoint to go on from."""
     assert train(tmp_path / "run", minutes=0).progress.segments == 0
     assert train(tmp_path / "run", resume=tmp_path / "run").finished
 
 
-def test_schedule_by_minutes(tmp_path):
+def test_schedule_by_minutes(tmp_path, tiny, train):
     """Progress is time trained over the minutes planned, and the run ends there."""
     run = train(tmp_path / "run", tiny(schedule={"schedule_minutes": 0.02}))
     assert run.finished
@@ -175,7 +160,7 @@ def test_schedule_by_minutes(tmp_path):
     assert float(rows(run.folder)[-1]["progress"]) > 0.5
 
 
-def test_weights_are_kept_and_can_start_a_run(tmp_path):
+def test_weights_are_kept_and_can_start_a_run(tmp_path, train):
     """The best weights carry a card; a run that starts from them validates as they did."""
     run = train(tmp_path / "run")
     assert run.weights is not None
@@ -188,16 +173,16 @@ def test_weights_are_kept_and_can_start_a_run(tmp_path):
     assert again.weights is not None
 
 
-def test_a_harder_problem_starts_from_the_weights_of_an_easier_one(tmp_path):
+def test_a_harder_problem_starts_from_the_weights_of_an_easier_one(tmp_path, tiny, train):
     """CVRP from TSP, whose policy sees less; the weights that come out are CVRP's."""
     run = train(tmp_path / "run")
-    other = train(tmp_path / "other", from_dict(TINY | {"problem": "cvrp"}), init=str(run.weights), segments=2)
+    other = train(tmp_path / "other", tiny(problem="cvrp"), init=str(run.weights), segments=2)
     assert load_weights(other.weights).card.problem == "cvrp"
     with pytest.raises(ValueError, match="see 7 features of a node, but tsp has 2"):
         train(tmp_path / "back", init=str(other.weights))
 
 
-def test_a_critic_that_sees_the_incumbent(tmp_path):
+def test_a_critic_that_sees_the_incumbent(tmp_path, tiny, train):
     """It trains and resumes with the same losses, from scratch or from weights without; the card tells."""
     config = tiny(critic={"incumbent": True})
     whole = train(tmp_path / "whole", config)
@@ -212,7 +197,7 @@ def test_a_critic_that_sees_the_incumbent(tmp_path):
     assert load_weights(grown.weights).critic.standing is not None
 
 
-def test_a_run_is_not_overwritten(tmp_path):
+def test_a_run_is_not_overwritten(tmp_path, train):
     """A directory that holds a run is refused, and so is one that holds none to resume."""
     train(tmp_path / "run", segments=0)
     with pytest.raises(ValueError, match="holds a run already"):
@@ -224,7 +209,7 @@ def test_a_run_is_not_overwritten(tmp_path):
         train(tmp_path / "run", resume=tmp_path / "run")
 
 
-def test_a_run_from_before_a_setting_was_dropped_goes_on(tmp_path):
+def test_a_run_from_before_a_setting_was_dropped_goes_on(tmp_path, train):
     """What an older checkpoint says about `runtime.compile`, and does not about sizes and critic, is no hindrance."""
     train(tmp_path / "run", segments=6)
     path = tmp_path / "run/checkpoint.pt"
@@ -235,7 +220,7 @@ def test_a_run_from_before_a_setting_was_dropped_goes_on(tmp_path):
     assert train(tmp_path / "run", resume=tmp_path / "run").finished
 
 
-def test_settings_change_a_resumed_run(tmp_path):
+def test_settings_change_a_resumed_run(tmp_path, train):
     """A schedule can be lengthened; the copy of the config says so."""
     train(tmp_path / "run")
     run = train(tmp_path / "run", resume=tmp_path / "run", settings=["epochs=4"])
@@ -243,78 +228,7 @@ def test_settings_change_a_resumed_run(tmp_path):
     assert "epochs = 4" in (tmp_path / "run/config.toml").read_text()
 
 
-def scripted(tmp_path, costs, **tables):
-    """A trainer whose validations give the costs told, and what it reported."""
-    reports = []
-    trainer = make_trainer(tiny(**tables), tmp_path, Recorder(tmp_path, reports.append, tensorboard=False))
-    answers = iter(costs)
-    trainer.validation.measure = lambda: Score(next(answers))
-    return trainer, reports
-
-
-def test_collapse_rolls_back(tmp_path):
-    """A validation far above the best brings the best weights back, halves the rate, and says so."""
-    trainer, reports = scripted(tmp_path, [3.0, 2.0, 2.2, 1.9])
-    trainer.run(Limits(segments=12))
-    best = load_weights(tmp_path / "best.safetensors").policy.state_dict()
-    events = [report.event for report in reports]
-    assert events == [
-        "start",
-        "",
-        "best",
-        "",
-        events[4],
-    ]
-    assert "2.2000 is above 2.1000" in events[4]
-    assert trainer.progress.rollbacks == 1
-    assert trainer.progress.rate_scale == 0.5
-    for name, x in trainer.learner.networks.policy.state_dict().items():
-        assert torch.equal(x, best[name]), name
-    trainer.run(Limits())
-    assert reports[-1].event == "best"
-    assert reports[-1].actor_rate == pytest.approx(0.5 * 1e-3 * 0.985 ** (200 * 5 / 6))
-
-
-def test_a_little_worse_is_no_collapse(tmp_path):
-    """Within the margin training goes on."""
-    trainer, reports = scripted(tmp_path, [3.0, 2.0, 2.09, 2.0])
-    trainer.run(Limits())
-    assert trainer.progress.rollbacks == 0
-    assert [report.event for report in reports if report.event] == ["start", "best"]
-
-
-def test_untrained_networks_are_no_best(tmp_path):
-    """The first trained weights become the best even where untrained ones were luckier."""
-    trainer, _ = scripted(tmp_path, [1.0, 2.0, 2.0, 2.0])
-    trainer.run(Limits())
-    assert trainer.progress.rollbacks == 0
-    assert trainer.progress.best_cost == 2.0
-
-
-def test_a_loss_that_is_not_finite_rolls_back(tmp_path):
-    """Weights spoilt on the way are replaced at the end of the horizon, and later losses are finite."""
-    trainer, reports = scripted(tmp_path, [3.0, 2.0, 2.0, 2.0, 2.0])
-    trainer.run(Limits(segments=7))
-    with torch.no_grad():
-        next(trainer.learner.networks.policy.parameters())[0, 0] = torch.nan
-    trainer.run(Limits())
-    told = [report for report in reports if report.event.startswith("collapse")]
-    assert [report.segments for report in told] == [9]
-    assert "is nan" in told[0].event
-    assert math.isfinite(reports[-1].metrics["actor_loss"])
-
-
-def test_parameters_keep_their_place(tmp_path):
-    """Resuming and rolling back copy into the tensors that a captured graph would hold."""
-    trainer, _ = scripted(tmp_path, [3.0, 2.0, 9.0, 2.0, 2.0, 2.0])
-    before = {name: x.data_ptr() for name, x in trainer.learner.tensors().items()}
-    trainer.run(Limits())
-    assert trainer.progress.rollbacks == 1
-    trainer.resume(load_checkpoint(tmp_path / "checkpoint.pt"))
-    assert {name: x.data_ptr() for name, x in trainer.learner.tensors().items()} == before
-
-
-def test_tensorboard(tmp_path):
+def test_tensorboard(tmp_path, tiny):
     """Scalars are written where TensorBoard is installed."""
     pytest.importorskip("tensorboard")
     path = tmp_path / "tiny.toml"

@@ -94,13 +94,28 @@ def _feed_forward_kernel(
 
 
 @triton.jit
+def _attended(
+    own_ptr, other_ptr, on_R, inside_R, project_ptr, reference_ptr,
+    D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """(R, K) each: keys and values of an aspect's own lines, and referential values of the other's."""
+    own_RD = tl.load(tile(own_ptr, on_R, D), mask=inside_R[:, None], other=0.0)
+    key_RK = tl.dot(own_RD, matrix(project_ptr + D * K, D, K), input_precision=PRECISION).to(DTYPE)
+    value_RK = tl.dot(own_RD, matrix(project_ptr + 2 * D * K, D, K), input_precision=PRECISION).to(DTYPE)
+    other_RD = tl.load(tile(other_ptr, on_R, D), mask=inside_R[:, None], other=0.0)
+    reference_RK = tl.dot(other_RD, matrix(reference_ptr, D, K), input_precision=PRECISION).to(DTYPE)
+    return key_RK, value_RK, reference_RK
+
+
+@triton.jit
 def _gathering(
-    grad_MD, out_ptr, weight_MR, value_RK, value_grad_RK, out_grad_DK,
+    grad_ptr, on_M, inside_M, out_ptr, weight_MR, value_RK, value_grad_RK, out_grad_DK,
     D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """Values gathered by weights and multiplied by rows of an output matrix, given the gradient of the product: the
     gradient of what was gathered, the mean gradient of each line's weights, and the sums of the values' gradient and
     of the rows' (turned) with more added."""
+    grad_MD = tl.load(tile(grad_ptr, on_M, D), mask=inside_M[:, None], other=0.0)
     out_KD = matrix(out_ptr, K, D)
     grad_MK = saturated(tl.dot(grad_MD, tl.trans(out_KD), input_precision=PRECISION), DTYPE)
     value_grad_RK = tl.dot(tl.trans(weight_MR), grad_MK, value_grad_RK, input_precision=PRECISION)
@@ -108,6 +123,13 @@ def _gathering(
     mean_M = tl.sum(gathered_MK * grad_MK, 1)
     out_grad_DK = tl.dot(tl.trans(grad_MD), gathered_MK.to(DTYPE), out_grad_DK, input_precision=PRECISION)
     return grad_MK, mean_M, value_grad_RK, out_grad_DK
+
+
+@triton.jit
+def _softmax2_gradient(weight_MR, weight_grad_MR, mean_M):
+    """Gradient of softmax2's scores from that of its weights and the weights' mean of it."""
+    LN2: tl.constexpr = 0.6931471805599453
+    return weight_MR * LN2 * (weight_grad_MR - mean_M[:, None])
 
 
 @triton.jit
@@ -123,7 +145,6 @@ def _attention_kernel(
     """
     R: tl.constexpr = G * P
     K: tl.constexpr = D // H
-    LN2: tl.constexpr = 0.6931471805599453
     aspect, head, part = tl.program_id(0) % 2, (tl.program_id(0) // 2) % H, tl.program_id(0) // (2 * H)
     own_ptr = project_ptr + (aspect * H + head) * 4 * D * K
     reference_ptr = project_ptr + (((1 - aspect) * H + head) * 4 + 3) * D * K
@@ -135,11 +156,9 @@ def _attention_kernel(
         on_R, inside_R = lines(group, 0, rows, N, G, P, R)
         first = start(group, N, G)
         own, other = first + aspect * rows * N, first + (1 - aspect) * rows * N
-        own_RD = tl.load(tile(x_ptr + own * D, on_R, D), mask=inside_R[:, None], other=0.0)
-        key_RK = tl.dot(own_RD, matrix(own_ptr + D * K, D, K), input_precision=PRECISION).to(DTYPE)
-        value_RK = tl.dot(own_RD, matrix(own_ptr + 2 * D * K, D, K), input_precision=PRECISION).to(DTYPE)
-        other_RD = tl.load(tile(x_ptr + other * D, on_R, D), mask=inside_R[:, None], other=0.0)
-        reference_RK = tl.dot(other_RD, matrix(reference_ptr, D, K), input_precision=PRECISION).to(DTYPE)
+        key_RK, value_RK, reference_RK = _attended(
+            x_ptr + own * D, x_ptr + other * D, on_R, inside_R, own_ptr, reference_ptr, D, K, DTYPE, PRECISION
+        )
         key_grad_RK = tl.zeros((R, K), tl.float32)
         value_grad_RK = tl.zeros((R, K), tl.float32)
         reference_grad_RK = tl.zeros((R, K), tl.float32)
@@ -149,19 +168,17 @@ def _attention_kernel(
             own_MD = tl.load(tile(x_ptr + own * D, on_M, D), mask=inside_M[:, None], other=0.0)
             query_MK = tl.dot(own_MD, matrix(own_ptr, D, K), input_precision=PRECISION).to(DTYPE)
             weight_MR = softmax2(query_MK, key_RK, seen(begin, N, P, M, R), PRECISION).to(DTYPE)
-
-            grad_MD = tl.load(tile(sum_grad_ptr + own * D, on_M, D), mask=inside_M[:, None], other=0.0)
             own_grad_MK, mean_M, value_grad_RK, own_out_DK = _gathering(
-                grad_MD, out_ptr + own_row * D, weight_MR, value_RK, value_grad_RK, own_out_DK, D, K, DTYPE, PRECISION
-            )
-            grad_MD = tl.load(tile(sum_grad_ptr + other * D, on_M, D), mask=inside_M[:, None], other=0.0)
+                sum_grad_ptr + own * D, on_M, inside_M, out_ptr + own_row * D, weight_MR,
+                value_RK, value_grad_RK, own_out_DK, D, K, DTYPE, PRECISION,
+            )  # fmt: skip
             seen_grad_MK, more_M, reference_grad_RK, seen_out_DK = _gathering(
-                grad_MD, out_ptr + seen_row * D, weight_MR, reference_RK, reference_grad_RK, seen_out_DK,
-                D, K, DTYPE, PRECISION,
+                sum_grad_ptr + other * D, on_M, inside_M, out_ptr + seen_row * D, weight_MR,
+                reference_RK, reference_grad_RK, seen_out_DK, D, K, DTYPE, PRECISION,
             )  # fmt: skip
             weight_grad_MR = tl.dot(own_grad_MK, tl.trans(value_RK), input_precision=PRECISION)
             weight_grad_MR = tl.dot(seen_grad_MK, tl.trans(reference_RK), weight_grad_MR, input_precision=PRECISION)
-            score_grad_MR = saturated(weight_MR * LN2 * (weight_grad_MR - (mean_M + more_M)[:, None]), DTYPE)
+            score_grad_MR = saturated(_softmax2_gradient(weight_MR, weight_grad_MR, mean_M + more_M), DTYPE)
             query_grad_MK = saturated(tl.dot(score_grad_MR, key_RK, input_precision=PRECISION), DTYPE)
             target_MK = on_M[:, None] * 4 * D + column_K[None, :]
             tl.store(own_packed_ptr + target_MK, query_grad_MK, mask=inside_M[:, None])

@@ -40,23 +40,57 @@ def _largest(pointer, count, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def _scale(grad_ptr, entropy_grad_ptr, rows, ENTROPY: tl.constexpr, LARGEST: tl.constexpr):
+    """What makes the largest incoming gradient LARGEST; one if that is zero."""
+    scale = 1.0
+    if LARGEST > 0:
+        largest = _largest(grad_ptr, rows, 1024)
+        if ENTROPY:
+            largest += _largest(entropy_grad_ptr, rows, 1024)
+        scale = LARGEST / tl.maximum(largest, 1e-30)
+    return scale
+
+
+@triton.jit
 def _place(index, tiles, T: tl.constexpr):
     """Row and first positions of a running index."""
     return (index // tiles).to(tl.int64), (index % tiles) * T + tl.arange(0, T)
 
 
 @triton.jit
-def _output_grads(
-    share_TJ, chosen_TJ, grad, entropy_grad, total, entropy, slope, ENTROPY: tl.constexpr, LOG2: tl.constexpr
-):
+def _of_row(row, move_ptr, total_ptr, entropy_ptr, grad_ptr, entropy_grad_ptr, scale, N, ENTROPY: tl.constexpr):
+    """The row's chosen pair, total mass and entropy, and the scaled gradients that come in for it."""
+    total = tl.load(total_ptr + row)
+    total = tl.where(total > 0, total, 1.0)
+    grad = tl.load(grad_ptr + row) * scale
+    entropy, entropy_grad = 0.0, 0.0
+    if ENTROPY:
+        entropy_grad = tl.load(entropy_grad_ptr + row) * scale
+        entropy = tl.load(entropy_ptr + row)
+    chosen = (tl.load(move_ptr + 2 * row) * N + tl.load(move_ptr + 2 * row + 1)).to(tl.int32)
+    return chosen, total, entropy, grad, entropy_grad
+
+
+@triton.jit
+def _output_grads(share_TJ, pair_TJ, of_row, slope, ENTROPY: tl.constexpr, LOG2: tl.constexpr):
     """(T, J) gradients of the network's outputs; zero where a pair is closed."""
+    chosen, total, entropy, grad, entropy_grad = of_row
     chance_TJ = tl.exp2(-slope * share_TJ) * (1.0 / total)
-    logit_grad_TJ = tl.where(chosen_TJ, grad, 0.0) - grad * chance_TJ
+    logit_grad_TJ = tl.where(pair_TJ == chosen, grad, 0.0) - grad * chance_TJ
     if ENTROPY:
         log_TJ = -slope * LOG2 * share_TJ - tl.log(total)
         logit_grad_TJ -= entropy_grad * chance_TJ * (log_TJ + entropy)
     slant_TJ = (2 * LOG2 * slope) * share_TJ * (1.0 - share_TJ)
     return tl.where(share_TJ >= 0, logit_grad_TJ * slant_TJ, 0.0)
+
+
+@triton.jit
+def _unit_grads(grad_P1, first_PC, w2_CC, b2_C, back_CC, DTYPE: tl.constexpr, PRECISION: tl.constexpr):
+    """(P, C) twice: d where a unit of the second layer is on, and the gradients of the first layer's units."""
+    second_PC = tl.dot(first_PC, w2_CC, input_precision=PRECISION)
+    on_PC = tl.where(second_PC > -b2_C[None, :], grad_P1, 0.0).to(DTYPE)
+    first_grad_PC = tl.dot(on_PC, back_CC, input_precision=PRECISION)
+    return on_PC, tl.where(first_PC > 0, first_grad_PC, 0.0).to(DTYPE)
 
 
 @triton.jit
@@ -77,12 +111,7 @@ def _pairs_kernel(
     back_CC = tl.load(w2_ptr + unit_C[:, None] * C + unit_C[None, :]).to(tl.float32)
     back_CC = (back_CC * w3_C[:, None]).to(DTYPE)
     ones_PX = tl.full((T * J, ONES), 1.0, DTYPE)
-    scale, entropy_grad, entropy = 1.0, 0.0, 0.0
-    if LARGEST > 0:
-        largest = _largest(grad_ptr, rows, 1024)
-        if ENTROPY:
-            largest += _largest(entropy_grad_ptr, rows, 1024)
-        scale = LARGEST / tl.maximum(largest, 1e-30)
+    scale = _scale(grad_ptr, entropy_grad_ptr, rows, ENTROPY, LARGEST)
     unit_XC = tl.zeros((2 * C, C), tl.float32)
     slot_XL = tl.zeros((2 * C, L), tl.float32)
     plain_XX = tl.zeros((2 * C, ONES), tl.float32)
@@ -91,13 +120,7 @@ def _pairs_kernel(
         row, first_T = _place(index, tiles, T)
         queries = query_ptr + row * N * PER * K
         query_HTK = load_heads(queries, query_aspect, first_T, N, H, PER, K, PER * K, DTYPE)
-        total = tl.load(total_ptr + row)
-        total = tl.where(total > 0, total, 1.0)
-        grad = tl.load(grad_ptr + row) * scale
-        if ENTROPY:
-            entropy_grad = tl.load(entropy_grad_ptr + row) * scale
-            entropy = tl.load(entropy_ptr + row)
-        chosen = (tl.load(move_ptr + 2 * row) * N + tl.load(move_ptr + 2 * row + 1)).to(tl.int32)
+        of_row = _of_row(row, move_ptr, total_ptr, entropy_ptr, grad_ptr, entropy_grad_ptr, scale, N, ENTROPY)
         target_ptr = score_grad_ptr + row * H * tiles * T * SECOND * J
         for tile in range(SECOND):
             second_J = tile * J + tl.arange(0, J)
@@ -105,18 +128,13 @@ def _pairs_kernel(
             pair_TJ = first_T[:, None] * N + second_J[None, :]
             inside_TJ = (first_T < N)[:, None] & (second_J < N)[None, :]
             share_TJ = tl.load(share_ptr + row * N * N + pair_TJ, mask=inside_TJ, other=-1.0)
-            grad_TJ = _output_grads(
-                share_TJ, pair_TJ == chosen, grad, entropy_grad, total, entropy, slope, ENTROPY, LOG2
-            )
+            grad_TJ = _output_grads(share_TJ, pair_TJ, of_row, slope, ENTROPY, LOG2)
             b3_TJ += grad_TJ
             grad_P1 = tl.reshape(grad_TJ, (T * J,)).to(DTYPE)[:, None]
 
             score_PL = pair_scores(query_HTK, key_HJK, L, DTYPE, PRECISION)
             first_PC = first_units(score_PL, w1_LC, b1_C, DTYPE, PRECISION)
-            second_PC = tl.dot(first_PC, w2_CC, input_precision=PRECISION)
-            on_PC = tl.where(second_PC > -b2_C[None, :], grad_P1, 0.0).to(DTYPE)
-            first_grad_PC = tl.dot(on_PC, back_CC, input_precision=PRECISION)
-            first_grad_PC = tl.where(first_PC > 0, first_grad_PC, 0.0).to(DTYPE)
+            on_PC, first_grad_PC = _unit_grads(grad_P1, first_PC, w2_CC, b2_C, back_CC, DTYPE, PRECISION)
             both_XP = tl.trans(beside(on_PC, first_grad_PC))
             unit_XC = tl.dot(both_XP, first_PC, unit_XC, input_precision=PRECISION)
             slot_XL = tl.dot(both_XP, score_PL, slot_XL, input_precision=PRECISION)

@@ -37,8 +37,6 @@ class Launch(NamedTuple):
     """First positions at a time."""
     stages: int = 2
     registers: int | None = None
-    turns: int = 1
-    """Blocks of pairs that a program works on in turn, of many: short ones take no longer than loading the network."""
 
 
 def launch_for(dtype: torch.dtype) -> Launch:
@@ -61,42 +59,41 @@ def _mass(x, opened, slope):
 @triton.jit
 def _rows_kernel(
     query_ptr, key_ptr, w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, tour_ptr, last_ptr, load_ptr, room_ptr,
-    mask_ptr, value_ptr, second_ptr, query_aspect, key_aspect, slope, N, items,
+    mask_ptr, value_ptr, second_ptr, query_aspect, key_aspect, slope, N,
     S: tl.constexpr, H: tl.constexpr, K: tl.constexpr, C: tl.constexpr, KIND: tl.constexpr, GREEDY: tl.constexpr,
     W: tl.constexpr, M: tl.constexpr, T: tl.constexpr, BLOCKS: tl.constexpr, CHUNKS: tl.constexpr,
-    SPANS: tl.constexpr, TURNS: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr, SCALE: tl.constexpr,
+    SPANS: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr, SCALE: tl.constexpr,
 ):  # fmt: skip
     """For CHUNKS * T first positions: their mass over a block of second positions, or their best pairs."""
     weights = load_weights(w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, SCALE, S, H, C, T, W, DTYPE)
-    for turn in range(TURNS):
-        # Items of a row are worked on side by side and find its queries in the cache. The last may be done twice.
-        item = tl.minimum(tl.program_id(0) * TURNS + turn, items - 1)
-        row = (item // (BLOCKS * SPANS)).to(tl.int64)
-        block = item % BLOCKS
-        begin = (item // BLOCKS) % SPANS * CHUNKS * T
-        origin = row * N
-        second = _second(block, W, M)
-        keys = load_keys(key_ptr + origin * K, key_aspect, second, N, S, K, DTYPE)
-        of_this = of_row(row, last_ptr, room_ptr, KIND)
-        of_these = of_second(second, tour_ptr, load_ptr, origin, of_this, N, KIND)
-        queries_ptr = query_ptr + origin * (H // S) * K
-        for chunk in range(CHUNKS):
-            place = begin + chunk * T
-            x = pair_logits(keys, queries_ptr, query_aspect, place, N, weights, S, H, C, T, DTYPE, PRECISION)
-            first_T = place + tl.arange(0, T)
-            first = first_T[None, None, :]
-            opened = open_pairs(first, second, of_this, of_these, tour_ptr, load_ptr, mask_ptr, origin, N, KIND)
-            target_T = origin * BLOCKS + block * N + first_T
-            if GREEDY:
-                x_JT = tl.reshape(tl.where(opened, x, float("-inf")), (W * M, T))
-                best_T = tl.max(x_JT, 0)
-                second_J1 = (block * W * M + tl.arange(0, W * M))[:, None]
-                partner_T = tl.min(tl.where(x_JT == best_T[None, :], second_J1, N), 0)
-                tl.store(value_ptr + target_T, best_T, mask=first_T < N)
-                tl.store(second_ptr + target_T, partner_T, mask=first_T < N)
-            else:
-                mass_T = tl.sum(tl.reshape(_mass(x, opened, slope), (W * M, T)), 0)
-                tl.store(value_ptr + target_T, mass_T, mask=first_T < N)
+    # Programs of a row work side by side and find its queries in the cache.
+    program = tl.program_id(0)
+    row = (program // (BLOCKS * SPANS)).to(tl.int64)
+    block = program % BLOCKS
+    begin = (program // BLOCKS) % SPANS * CHUNKS * T
+    origin = row * N
+    second = _second(block, W, M)
+    keys = load_keys(key_ptr + origin * K, key_aspect, second, N, S, K, DTYPE)
+    of_this = of_row(row, last_ptr, room_ptr, KIND)
+    of_these = of_second(second, tour_ptr, load_ptr, origin, of_this, N, KIND)
+    query_ptr += origin * (H // S) * K
+    for chunk in range(CHUNKS):
+        place = begin + chunk * T
+        x = pair_logits(keys, query_ptr, query_aspect, place, N, weights, S, H, C, T, DTYPE, PRECISION)
+        first_T = place + tl.arange(0, T)
+        first = first_T[None, None, :]
+        opened = open_pairs(first, second, of_this, of_these, tour_ptr, load_ptr, mask_ptr, origin, N, KIND)
+        target_T = origin * BLOCKS + block * N + first_T
+        if GREEDY:
+            x_JT = tl.reshape(tl.where(opened, x, float("-inf")), (W * M, T))
+            best_T = tl.max(x_JT, 0)
+            second_J1 = (block * W * M + tl.arange(0, W * M))[:, None]
+            partner_T = tl.min(tl.where(x_JT == best_T[None, :], second_J1, N), 0)
+            tl.store(value_ptr + target_T, best_T, mask=first_T < N)
+            tl.store(second_ptr + target_T, partner_T, mask=first_T < N)
+        else:
+            mass_T = tl.sum(tl.reshape(_mass(x, opened, slope), (W * M, T)), 0)
+            tl.store(value_ptr + target_T, mass_T, mask=first_T < N)
 
 
 @triton.jit
@@ -182,11 +179,9 @@ def pick_move_triton(
     shape |= {"KIND": kind, "W": ways.warps, "M": ways.seconds, "BLOCKS": blocks, "num_warps": ways.warps}
     value_BQN = torch.empty(rows, blocks, size, device=query.device)
     partner_BQN = torch.empty(rows, blocks, size, device=query.device, dtype=torch.int32)
-    items = rows * blocks * spans
-    turns = ways.turns if items >= ways.turns * PROGRAMS else 1
-    _rows_kernel[(triton.cdiv(items, turns),)](
-        *inputs, value_BQN, partner_BQN, *scalars, size, items,
-        **shape, GREEDY=draw_2B is None, T=firsts, CHUNKS=chunks, SPANS=spans, TURNS=turns,
+    _rows_kernel[(rows * blocks * spans,)](
+        *inputs, value_BQN, partner_BQN, *scalars, size,
+        **shape, GREEDY=draw_2B is None, T=firsts, CHUNKS=chunks, SPANS=spans,
         num_stages=ways.stages, maxnreg=ways.registers,
     )  # fmt: skip
     if draw_2B is None:
