@@ -46,8 +46,10 @@ class Record:
     def look(self, step: int, seconds: float, cost_I: FloatArray) -> None:
         """The best costs after some more steps."""
         better_X = np.flatnonzero(cost_I < self.cost_I)
-        self._looks.append(_Look(step, seconds, better_X, cost_I[better_X]))
-        self.cost_I = np.minimum(cost_I, self.cost_I)
+        # A long search looks up a million times and finds something a few hundred times.
+        if len(better_X):
+            self._looks.append(_Look(step, seconds, better_X, cost_I[better_X]))
+            self.cost_I = np.minimum(cost_I, self.cost_I)
 
     def traces(self) -> tuple[Trace, ...]:
         """The points of each instance, at strictly falling costs."""
