@@ -17,9 +17,9 @@ from dact.training.validation import Score
 def scripted(tmp_path, tiny):
     """Builds a trainer whose validations give the costs told, and the list of what it reports."""
 
-    def make(costs):
+    def make(costs, **changes):
         reports = []
-        trainer = make_trainer(tiny(), tmp_path, Recorder(tmp_path, reports.append, tensorboard=False))
+        trainer = make_trainer(tiny(**changes), tmp_path, Recorder(tmp_path, reports.append, tensorboard=False))
         answers = iter(costs)
         trainer.validation.measure = lambda: Score(next(answers))
         return trainer, reports
@@ -87,3 +87,18 @@ def test_parameters_keep_their_place(tmp_path, scripted):
     assert trainer.progress.rollbacks == 1
     trainer.resume(load_checkpoint(tmp_path / "checkpoint.pt"))
     assert {name: x.data_ptr() for name, x in trainer.learner.tensors().items()} == before
+
+
+def test_smoothed_weights_are_validated_and_kept(tmp_path, scripted):
+    """The file holds their running mean; training goes on with the weights themselves."""
+    trainer, _ = scripted([3.0, 2.0], ppo={"smoothing": 0.9})
+    optimiser, seen = trainer.learner.optimiser, []
+    measure = trainer.validation.measure
+    trainer.validation.measure = lambda: seen.append(optimiser.value_GL.clone()) or measure()
+    trainer.run(Limits(segments=6))
+    assert torch.equal(seen[1], optimiser.smooth_GL)
+    assert not torch.equal(seen[1], optimiser.value_GL)
+    with optimiser.smoothed():
+        smooth = {name: x.clone() for name, x in trainer.learner.networks.policy.state_dict().items()}
+    kept = load_weights(tmp_path / "best.safetensors").policy.state_dict()
+    assert all(torch.equal(kept[name], x) for name, x in smooth.items())

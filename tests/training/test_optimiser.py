@@ -143,3 +143,20 @@ def test_gradients_are_averaged_before_they_are_clipped():
     norm_2, _ = halved.step(loss_of(*ours, 0), 1e9, go)
     expected_2, _ = plain.step(loss_of(*others, 0), 1e9, go)
     torch.testing.assert_close(norm_2, expected_2 / 2)
+
+
+def test_running_mean():
+    """Weights by step are weighed as the factor says, once there have been enough of them."""
+    ours = networks()
+    optimiser = Optimiser(*ours, smoothing=0.8)
+    optimiser.set_rates(0.1, 0.1)
+    expected = optimiser.value_GL.clone()
+    for step in range(60):
+        optimiser.step(loss_of(*ours, step), 1.0, torch.zeros(()))
+        expected.lerp_(optimiser.value_GL, max(0.2, 10 / (11 + step)))
+    torch.testing.assert_close(optimiser.smooth_GL, expected)
+    assert not torch.equal(expected, optimiser.value_GL)
+    last = optimiser.value_GL.clone()
+    with optimiser.smoothed():
+        torch.testing.assert_close(optimiser.value_GL, expected)
+    assert torch.equal(optimiser.value_GL, last)

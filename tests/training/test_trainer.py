@@ -44,7 +44,7 @@ def rows(folder: Path, leave: tuple[str, ...] = ("minutes",)) -> list[dict[str, 
 @pytest.mark.parametrize("stop", [6, 10])
 def test_resuming_changes_nothing(tmp_path, tiny, train, problem, stop):
     """A run stopped between horizons or within one, and resumed, has the losses and weights of one never stopped."""
-    config = tiny(problem=problem)
+    config = tiny(problem=problem, ppo={"smoothing": 0.9})
     whole = train(tmp_path / "whole", config)
     first = train(tmp_path / "parts", config, segments=stop)
     assert (first.finished, first.progress.segments) == (False, stop)

@@ -60,7 +60,13 @@ class Learner:
         self.networks, self.task, self.config = networks, task, config
         self.seed, self.greedy, self.team = seed, greedy, team
         average = team.average if team.connected else None
-        self.optimiser = Optimiser(networks.policy, networks.critic, average, LOSS_SCALE if networks.half else 1.0)
+        self.optimiser = Optimiser(
+            networks.policy,
+            networks.critic,
+            average,
+            scale=LOSS_SCALE if networks.half else 1.0,
+            smoothing=config.smoothing,
+        )
         device = next(networks.policy.parameters()).device
         self.generators = {name: self._stream(seed, name, device) for name in STREAMS}
         # The last entry counts segments.

@@ -9,6 +9,7 @@ Shape letters: G = 2 groups, L numbers of a group, padded.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
@@ -21,12 +22,24 @@ ALIGNED = 64
 PIECES = 32
 """The fused Adam gives a block of threads to each tensor; so a group is handed to it in pieces."""
 BETAS, EPSILON = (0.9, 0.999), 1e-8
+SOON = 10
+"""Steps after which a running mean begins to remember more than the last few."""
 
 
 class Optimiser:
-    """Adam for (actor, critic), each with its own rate and with its gradient clipped to a norm of its own."""
+    """Adam for (actor, critic), each with its own rate and with its gradient clipped to a norm of its own.
 
-    def __init__(self, actor: nn.Module, critic: nn.Module, average: Average | None = None, scale: float = 1.0) -> None:
+    With `smoothing`, a running mean of the weights follows them, forgetting by that factor at each step.
+    """
+
+    def __init__(
+        self,
+        actor: nn.Module,
+        critic: nn.Module,
+        average: Average | None = None,
+        scale: float = 1.0,
+        smoothing: float = 0.0,
+    ) -> None:
         self.groups = (list(actor.parameters()), list(critic.parameters()))
         self.average = average
         self.scale = scale
@@ -41,6 +54,8 @@ class Optimiser:
         self._one = torch.ones((), device=device)
         self._gap = torch.zeros(length, device=device)
         self._adopt()
+        self.smoothing = smoothing
+        self.smooth_GL = self.value_GL.clone()
 
     def set_rates(self, actor: float, critic: float) -> None:
         """Learning rates from the next step on."""
@@ -61,16 +76,40 @@ class Optimiser:
         scaled_G = torch.linalg.vector_norm(self.grad_GL, dim=1)
         skipped = torch.where(scaled_G.amax() < torch.inf, skip, self._one)
         self._apply((scaled_G / largest_norm).clamp(min=self.scale), skipped)
+        if self.smoothing > 0:
+            # Over the first steps the mean is that of all so far, so that it soon forgets where training began.
+            share = (SOON / (SOON + self.steps)).clamp(min=1 - self.smoothing)
+            self.smooth_GL.lerp_(self.value_GL, share)
         return scaled_G / self.scale, skipped
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything Adam remembers, by name; the count of steps stands for each parameter, as in PyTorch's Adam."""
         remembered = zip(self._views(self.mean_GL), self._views(self.square_GL), strict=True)
-        return {
+        everything = {
             f"{place}.{name}": value
             for place, (mean, square) in enumerate(remembered)
             for name, value in (("step", self.steps), ("exp_avg", mean), ("exp_avg_sq", square))
         }
+        if self.smoothing > 0:
+            everything |= {f"{place}.smooth": value for place, value in enumerate(self._views(self.smooth_GL))}
+        return everything
+
+    @contextmanager
+    def smoothed(self) -> Iterator[None]:
+        """The weights are their running means for a while, where they are smoothed at all."""
+        if self.smoothing == 0:
+            yield
+            return
+        self._exchange()
+        try:
+            yield
+        finally:
+            self._exchange()
+
+    def _exchange(self) -> None:
+        weights_GL = self.value_GL.clone()
+        self.value_GL.copy_(self.smooth_GL)
+        self.smooth_GL.copy_(weights_GL)
 
     def _adopt(self) -> None:
         """Move the parameters into the flat tensor."""

@@ -36,6 +36,8 @@ class PpoConfig:
     entropy_bonus: float = 0.0
     kl_limit: float = 0.0
     """The remaining epochs are skipped once the approximate KL exceeds it."""
+    smoothing: float = 0.0
+    """Validate and keep a running mean of the weights that forgets by this factor at each step, such as 0.999."""
 
     def __post_init__(self) -> None:
         for name in ("segment", "update_epochs", "clip", "gradient_norm", "actor_rate", "critic_rate"):
@@ -43,6 +45,8 @@ class PpoConfig:
                 raise ValueError(f"ppo.{name} is {getattr(self, name)}, but must be positive")
         if not 0 <= self.discount <= 1:
             raise ValueError(f"ppo.discount {self.discount} is not between 0 and 1")
+        if not 0 <= self.smoothing < 1:
+            raise ValueError(f"ppo.smoothing {self.smoothing} is not at least 0 and below 1")
         for name in ("entropy_bonus", "kl_limit"):
             if getattr(self, name) < 0:
                 raise ValueError(f"ppo.{name} {getattr(self, name)} is negative")

@@ -189,7 +189,8 @@ class Trainer:
         self._record({}, score, "end")
 
     def _measure(self) -> Score:
-        score = self.validation.measure() if self.validation is not None else Score(math.nan)
+        with self.learner.optimiser.smoothed():
+            score = self.validation.measure() if self.validation is not None else Score(math.nan)
         gap = math.nan if score.gap is None else score.gap
         cost, gap = self.team.agree(score.cost, gap)
         self._tick()
@@ -201,7 +202,8 @@ class Trainer:
         self.progress.best_cost, self.progress.best_gap = score.cost, score.gap
         write(self.best, self.learner.learnt())
         if self.team.leads:
-            export_weights(self.folder / BEST, self.config, self.learner.networks, self.progress)
+            with self.learner.optimiser.smoothed():
+                export_weights(self.folder / BEST, self.config, self.learner.networks, self.progress)
 
     def _roll_back(self, reason: str) -> str:
         write(self.learner.learnt(), self.best)
