@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
@@ -79,20 +80,25 @@ def gpu_learner(make_learner, graph: bool, problem: str = "tsp", precision: str 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 def test_captured_equals_called(make_learner, problem_name):
     """Segments and warm-up steps as CUDA graphs end where plain calls end, with two sizes in turn."""
-    ends = []
+    shots: list[dict[str, dict[str, torch.Tensor]]] = []
     for graph in (False, True):
-        learner = gpu_learner(make_learner, graph, problem_name)
+        learner, seen = gpu_learner(make_learner, graph, problem_name), {}
         learner.optimiser.set_rates(1e-3, 1e-3)
         for batch in range(3):
             learner.choose(batch)
-            learner.new_batch()
-            learner.warm_up(9)
-            learner.segment()
-        ends.append(snapshot(learner.tensors()))
-    for name, x in ends[0].items():
-        torch.testing.assert_close(
-            ends[1][name], x, rtol=1e-4, atol=1e-5, msg=lambda text, name=name: f"{name}: {text}"
-        )
+            for name, work in (
+                ("new", learner.new_batch),
+                ("warm", partial(learner.warm_up, 9)),
+                ("segment", learner.segment),
+            ):
+                work()
+                seen[f"{name} {batch}"] = snapshot(learner.tensors())
+        shots.append(seen)
+    for stage, called in shots[0].items():
+        for name, x in called.items():
+            torch.testing.assert_close(
+                shots[1][stage][name], x, rtol=1e-4, atol=1e-5, msg=lambda text, at=f"{stage}, {name}": f"{at}: {text}"
+            )
 
 
 @pytest.mark.gpu

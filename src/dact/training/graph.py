@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Generator
 
-from dact.search import no_collection, rehearse
+from dact.search import capturing, rehearse
 
 WARM_UP_CALLS = 3
 """PyTorch asks for a few calls on a side stream before a capture: compilation, autotuning, workspaces, lazy state."""
@@ -24,6 +24,6 @@ def captured(body: Body, generators: Sequence[Generator], *, shared: bool = Fals
     graph = torch.cuda.CUDAGraph()
     for generator in generators:
         graph.register_generator_state(generator)
-    with no_collection(), torch.cuda.graph(graph, capture_error_mode="thread_local" if shared else "global"):
+    with capturing(graph, capture_error_mode="thread_local" if shared else "global"):
         body()
     return graph.replay

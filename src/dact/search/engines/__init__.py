@@ -1,7 +1,7 @@
 """Engines advance a search state by some steps. `PlainEngine` is the truth the others are checked against."""
 
 from dact.search.engines.base import Engine, SearchConfig, Step
-from dact.search.engines.capture import no_collection, rehearse
+from dact.search.engines.capture import capturing, rehearse
 from dact.search.engines.choose import engine_for, row_bytes, settled_precision
 from dact.search.engines.fused import FusedEngine
 from dact.search.engines.graphed import GraphedEngine
@@ -14,8 +14,8 @@ __all__ = [
     "PlainEngine",
     "SearchConfig",
     "Step",
+    "capturing",
     "engine_for",
-    "no_collection",
     "rehearse",
     "row_bytes",
     "settled_precision",

@@ -4,6 +4,7 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import torch
 
@@ -19,6 +20,18 @@ def no_collection() -> Iterator[None]:
     finally:
         if before:
             gc.enable()
+
+
+@contextmanager
+def capturing(graph: torch.cuda.CUDAGraph, **options: Any) -> Iterator[None]:  # noqa: ANN401
+    """Work inside goes into the graph instead of being done.
+
+    The device is waited for at the end: for a capture, PyTorch writes a random offset of 0 on the capture's own stream.
+    On a busy GPU that came after the offset of the first replay, which then drew other numbers.
+    """
+    with no_collection(), torch.cuda.graph(graph, **options):
+        yield
+    torch.cuda.synchronize()
 
 
 def rehearse(body: Callable[[], object], calls: int) -> None:

@@ -12,7 +12,7 @@ import torch
 from torch import Generator, Tensor
 
 from dact.problems import Batch
-from dact.search.engines.capture import no_collection, rehearse
+from dact.search.engines.capture import capturing, rehearse
 from dact.search.state import SearchState
 
 Part = TypeVar("Part", Batch, SearchState)
@@ -84,7 +84,7 @@ class Replay:
         graph.register_generator_state(self.generator)
         # Graphs leave nothing behind but the state, so the next may work in the memory of the first.
         pool = next(iter(self.graphs.values())).pool() if self.graphs else None
-        with no_collection(), torch.cuda.graph(graph, pool=pool):
+        with capturing(graph, pool=pool):
             self._advance(steps)
         return graph
 
