@@ -14,9 +14,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from dact.kernels.dual_layer.blocks import lines, seen, start, tile
+from dact.kernels.dual_layer.blocks import attend, lines, seen, start, tile
 from dact.kernels.dual_layer.reference import EPSILON, DualLayer
-from dact.kernels.dual_layer.triton_impl import PackedLayer, _attend, _feed_forward, _normed_with_rate
+from dact.kernels.dual_layer.triton_impl import PackedLayer, _feed_forward, _normed_with_rate, stages_that_fit
 from dact.kernels.launch import power_of_two, triton_dtype
 
 
@@ -80,15 +80,10 @@ def _layer_kernel(
     place_RD = tl.load(tile(x_ptr + stride, on_R, D), mask=inside_R[:, None], other=0.0)
     node_sum_RD = node_RD.to(tl.float32)
     place_sum_RD = place_RD.to(tl.float32)
-    place_project_ptr, place_out_ptr = project_ptr + 4 * D * D, out_ptr + 2 * D * D
     for head in range(H):
-        node_sum_RD, place_sum_RD = _attend(
-            node_RD, place_RD, node_sum_RD, place_sum_RD, project_ptr, place_project_ptr, out_ptr, place_out_ptr,
-            head, seen_RR, H, D, K, DTYPE, PRECISION,
-        )  # fmt: skip
-        place_sum_RD, node_sum_RD = _attend(
-            place_RD, node_RD, place_sum_RD, node_sum_RD, place_project_ptr, project_ptr, place_out_ptr, out_ptr,
-            head, seen_RR, H, D, K, DTYPE, PRECISION,
+        node_sum_RD, place_sum_RD = attend(
+            node_RD, place_RD, node_sum_RD, place_sum_RD, project_ptr, out_ptr, head, seen_RR,
+            P, H, D, K, DTYPE, PRECISION,
         )  # fmt: skip
     count = N * D * 1.0
     for aspect in tl.static_range(2):
@@ -166,11 +161,11 @@ SHORT, LONG = Launch(64, 4, 2, 168), Launch(128, 8, 3)
 def settings_of(size: int, packed: PackedLayer, precision: str, launch: Launch) -> dict[str, Any]:
     """What a kernel is compiled for."""
     _, width, hidden = packed.into_SDC.shape
-    padded = power_of_two(size)
+    padded, dtype = power_of_two(size), packed.out_SED.dtype
     return {
         "G": max(1, launch.lines // padded), "P": padded, "D": width, "H": packed.project_SH4DK.shape[1], "C": hidden,
-        "DTYPE": triton_dtype(packed.out_SED.dtype), "PRECISION": precision,
-        "num_warps": launch.warps, "num_stages": launch.stages, "maxnreg": launch.registers,
+        "DTYPE": triton_dtype(dtype), "PRECISION": precision,
+        "num_warps": launch.warps, "num_stages": stages_that_fit(launch.stages, dtype), "maxnreg": launch.registers,
     }  # fmt: skip
 
 

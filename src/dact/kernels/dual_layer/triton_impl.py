@@ -16,6 +16,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from dact.kernels.dual_layer.blocks import attend, attend_first
 from dact.kernels.dual_layer.constants import PlaceConstants
 from dact.kernels.dual_layer.reference import EPSILON, DualLayer
 from dact.kernels.launch import power_of_two, triton_dtype
@@ -37,76 +38,6 @@ def _embedded(feature_ptr, embed_ptr, inside_R, R: tl.constexpr, F: tl.constexpr
         value_R = tl.load(feature_ptr + feature, mask=inside_R, other=0.0)
         sum_RD += value_R[:, None] * tl.load(embed_ptr + feature * D + tl.arange(0, D))[None, :]
     return sum_RD
-
-
-@triton.jit
-def _projected(x_RD, ptr, D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr):
-    return tl.dot(x_RD, _matrix(ptr, D, K), input_precision=PRECISION).to(DTYPE)
-
-
-@triton.jit
-def _weights(x_RD, ptr, seen_RR, D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr):
-    """(R, R) weights of one head, relative to the largest of a line, and the (R, 1) share of one in their sum."""
-    query_RK = _projected(x_RD, ptr, D, K, DTYPE, PRECISION)
-    key_RK = _projected(x_RD, ptr + D * K, D, K, DTYPE, PRECISION)
-    score_RR = tl.dot(query_RK, tl.trans(key_RK), input_precision=PRECISION)
-    score_RR = tl.where(seen_RR, score_RR, float("-inf"))
-    weight_RR = tl.exp2(score_RR - tl.max(score_RR, 1)[:, None])
-    return weight_RR.to(DTYPE), (1.0 / tl.sum(weight_RR, 1))[:, None]
-
-
-@triton.jit
-def _collect(
-    sum_RD, weight_RR, share_R1, value_RK, out_ptr,
-    D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
-):  # fmt: skip
-    """A sum with what a head gathers added through its rows of the output matrix."""
-    gathered_RK = tl.dot(weight_RR, value_RK, input_precision=PRECISION) * share_R1
-    return tl.dot(gathered_RK.to(DTYPE), _matrix(out_ptr, K, D), sum_RD, input_precision=PRECISION)
-
-
-@triton.jit
-def _attend(
-    own_RD, other_RD, own_sum_RD, other_sum_RD, own_ptr, other_ptr, own_out_ptr, other_out_ptr, head, seen_RR,
-    H: tl.constexpr, D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
-):  # fmt: skip
-    """One head of one aspect's scores: what they gather from both aspects is added to their sums."""
-    MATRIX: tl.constexpr = D * K
-    own_ptr += head * 4 * MATRIX
-    weight_RR, share_R1 = _weights(own_RD, own_ptr, seen_RR, D, K, DTYPE, PRECISION)
-    value_RK = _projected(own_RD, own_ptr + 2 * MATRIX, D, K, DTYPE, PRECISION)
-    own_out_ptr += head * MATRIX
-    own_sum_RD = _collect(own_sum_RD, weight_RR, share_R1, value_RK, own_out_ptr, D, K, DTYPE, PRECISION)
-    reference_RK = _projected(other_RD, other_ptr + (head * 4 + 3) * MATRIX, D, K, DTYPE, PRECISION)
-    other_out_ptr += (H + head) * MATRIX
-    other_sum_RD = _collect(other_sum_RD, weight_RR, share_R1, reference_RK, other_out_ptr, D, K, DTYPE, PRECISION)
-    return own_sum_RD, other_sum_RD
-
-
-@triton.jit
-def _attend_first(
-    node_RD, node_sum_RD, place_sum_RD, project_ptr, out_ptr, weight_ptr, share_ptr, reference_ptr, head, line_R,
-    seen_RR, P: tl.constexpr, H: tl.constexpr, D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr,
-    PRECISION: tl.constexpr,
-):  # fmt: skip
-    """One head of both aspects' scores in a first layer, where all that is of places alone is known."""
-    MATRIX: tl.constexpr = D * K
-    project_ptr += head * 4 * MATRIX
-    weight_RR, share_R1 = _weights(node_RD, project_ptr, seen_RR, D, K, DTYPE, PRECISION)
-    value_RK = _projected(node_RD, project_ptr + 2 * MATRIX, D, K, DTYPE, PRECISION)
-    node_out_ptr = out_ptr + head * MATRIX
-    node_sum_RD = _collect(node_sum_RD, weight_RR, share_R1, value_RK, node_out_ptr, D, K, DTYPE, PRECISION)
-    from_R1 = (head * P + line_R % P)[:, None]
-    reference_RK = tl.load(reference_ptr + from_R1 * K + tl.arange(0, K)[None, :])
-    place_out_ptr = out_ptr + 2 * D * D + (H + head) * MATRIX
-    place_sum_RD = _collect(place_sum_RD, weight_RR, share_R1, reference_RK, place_out_ptr, D, K, DTYPE, PRECISION)
-    same_RR = line_R[:, None] // P == line_R[None, :] // P
-    weight_RR = tl.load(weight_ptr + from_R1 * P + (line_R % P)[None, :], mask=same_RR, other=0.0)
-    reference_RK = _projected(node_RD, project_ptr + 3 * MATRIX, D, K, DTYPE, PRECISION)
-    node_out_ptr = out_ptr + (H + head) * MATRIX
-    share_R1 = tl.load(share_ptr + from_R1)
-    node_sum_RD = _collect(node_sum_RD, weight_RR, share_R1, reference_RK, node_out_ptr, D, K, DTYPE, PRECISION)
-    return node_sum_RD, place_sum_RD
 
 
 @triton.jit
@@ -167,20 +98,14 @@ def _layer_kernel(
     if weight_ptr is None:
         place_RD = place_RD.to(DTYPE)
     place_sum_RD = place_RD.to(tl.float32)
-    PROJECT: tl.constexpr = 4 * D * D
-    OUT: tl.constexpr = 2 * D * D
     for head in range(H):
         if weight_ptr is None:
-            node_sum_RD, place_sum_RD = _attend(
-                node_RD, place_RD, node_sum_RD, place_sum_RD, project_ptr, project_ptr + PROJECT,
-                out_ptr, out_ptr + OUT, head, seen_RR, H, D, K, DTYPE, PRECISION,
-            )  # fmt: skip
-            place_sum_RD, node_sum_RD = _attend(
-                place_RD, node_RD, place_sum_RD, node_sum_RD, project_ptr + PROJECT, project_ptr,
-                out_ptr + OUT, out_ptr, head, seen_RR, H, D, K, DTYPE, PRECISION,
+            node_sum_RD, place_sum_RD = attend(
+                node_RD, place_RD, node_sum_RD, place_sum_RD, project_ptr, out_ptr, head, seen_RR,
+                P, H, D, K, DTYPE, PRECISION,
             )  # fmt: skip
         else:
-            node_sum_RD, place_sum_RD = _attend_first(
+            node_sum_RD, place_sum_RD = attend_first(
                 node_RD, node_sum_RD, place_sum_RD, project_ptr, out_ptr, weight_ptr, share_ptr, reference_ptr, head,
                 line_R, seen_RR, P, H, D, K, DTYPE, PRECISION,
             )  # fmt: skip
@@ -256,6 +181,11 @@ LAUNCHES = {
 """By padded length."""
 
 
+def stages_that_fit(stages: int, dtype: torch.dtype) -> int:
+    """At most two in float32, which takes twice the shared memory."""
+    return min(stages, 2) if dtype == torch.float32 else stages
+
+
 def dual_layer_triton(
     node_BND: Tensor,
     place_BND: Tensor,
@@ -289,6 +219,6 @@ def dual_layer_triton(
         embed_FD, *scoring, *packed, rows, size,
         F=0 if embed_FD is None else len(embed_FD), G=launch.group, P=padded, D=width, H=heads, C=hidden,
         DTYPE=triton_dtype(dtype), PRECISION=precision, EPSILON=EPSILON,
-        num_warps=launch.warps, num_stages=launch.stages, maxnreg=launch.registers,
+        num_warps=launch.warps, num_stages=stages_that_fit(launch.stages, dtype), maxnreg=launch.registers,
     )  # fmt: skip
     return aspects_SBND
