@@ -14,7 +14,7 @@ if not torch.cuda.is_available() and find_spec("triton"):
 from dact.policy import Policy, PolicyConfig
 from dact.problems import PROBLEMS
 from dact.search import FusedEngine, GraphedEngine, SearchConfig, start_state
-from dact.search.engines.capture import no_collection
+from dact.search.engines.capture import _make_sure_of, no_collection
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -62,6 +62,24 @@ def test_no_collection_inside(enabled: bool) -> None:
         assert gc.isenabled() == enabled
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize(("free", "fraction", "most"), [(700, 1.0, 550), (300, 1.0, 300), (700, 0.6, 150)])
+def test_memory_runs_out_before_a_capture(
+    monkeypatch: pytest.MonkeyPatch, free: int, fraction: float, most: int
+) -> None:
+    """A graph needs memory that is free on the device, and that the process may still take: it has 450 of 1,000."""
+    for name, value in (
+        ("synchronize", None),
+        ("empty_cache", None),
+        ("mem_get_info", (free, 1000)),
+        ("memory_reserved", 450),
+        ("get_per_process_memory_fraction", fraction),
+    ):
+        monkeypatch.setattr(torch.cuda, name, lambda value=value: value)
+    _make_sure_of(most)
+    with pytest.raises(torch.cuda.OutOfMemoryError, match=f"needs {most + 1} bytes of GPU memory; {most} are free"):
+        _make_sure_of(most + 1)
 
 
 @pytest.mark.gpu

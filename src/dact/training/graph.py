@@ -19,11 +19,10 @@ def captured(body: Body, generators: Sequence[Generator], *, shared: bool = Fals
     The calls made here (3 to warm up, and none that counts in the capture itself) change those tensors, parameters
     and generators included; the caller puts them back. `shared`: other threads may use CUDA during the capture.
     """
-    rehearse(body, WARM_UP_CALLS)
-    torch.cuda.synchronize()
+    room = rehearse(body, WARM_UP_CALLS)
     graph = torch.cuda.CUDAGraph()
     for generator in generators:
         graph.register_generator_state(generator)
-    with capturing(graph, capture_error_mode="thread_local" if shared else "global"):
+    with capturing(graph, room, capture_error_mode="thread_local" if shared else "global"):
         body()
     return graph.replay

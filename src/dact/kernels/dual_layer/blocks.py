@@ -9,10 +9,10 @@ only to positions of their own row. Shape letters: as in reference.py, with H he
 import triton
 import triton.language as tl
 
-NARROW = tl.constexpr(64)
-"""Up to so many positions, every projection of a head and every gathering is a product of its own. Longer rows fill a
-program, and take one wide product for all four projections and one for both gatherings: less to wait for, but more
-registers than programs have that share a multiprocessor. On an H200 wide products are faster there and slower here."""
+NARROW, SLIM = tl.constexpr(64), tl.constexpr(16)
+"""Each projection of a head and each gathering is a product of its own up to NARROW positions. Longer rows fill a
+program; there all four projections of a head of SLIM columns are one wide product, and both gatherings another: less
+to wait for, in more registers. On an H200 that is slower where programs share a multiprocessor; broader heads spill."""
 
 
 @triton.jit
@@ -201,7 +201,7 @@ def attend(
     P: tl.constexpr, H: tl.constexpr, D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """One head of both aspects' scores: what they gather from both aspects is added to their sums."""
-    if P > NARROW:
+    if P > NARROW and K == SLIM:
         node_sum_RD, place_sum_RD = _attend_at_once(
             node_RD, place_RD, node_sum_RD, place_sum_RD, project_ptr, out_ptr, head, seen_RR,
             H, D, K, DTYPE, PRECISION,
@@ -227,11 +227,12 @@ def attend_first(
 ):  # fmt: skip
     """One head of both aspects' scores in a first layer, where all that is of places alone is known."""
     MATRIX: tl.constexpr = D * K
+    WIDE: tl.constexpr = P > NARROW and K == SLIM
     project_ptr += head * 4 * MATRIX
     own_ptr, other_ptr = out_ptr + head * MATRIX, out_ptr + (H + head) * MATRIX
     place_other_ptr = other_ptr + 2 * D * D
     from_R1 = (head * P + line_R % P)[:, None]
-    if P > NARROW:
+    if WIDE:
         place_reference_RK = tl.load(reference_ptr + from_R1 * K + tl.arange(0, K)[None, :])
         query_RK, key_RK, value_RK, reference_RK = _all_projected(node_RD, project_ptr, D, K, DTYPE, PRECISION)
         weight_RR, share_R1 = _weights(query_RK, key_RK, seen_RR, DTYPE, PRECISION)
@@ -249,7 +250,7 @@ def attend_first(
         )
     same_RR = line_R[:, None] // P == line_R[None, :] // P
     weight_RR = tl.load(weight_ptr + from_R1 * P + (line_R % P)[None, :], mask=same_RR, other=0.0)
-    if P <= NARROW:
+    if not WIDE:
         reference_RK = _projected(node_RD, project_ptr + 3 * MATRIX, D, K, DTYPE, PRECISION)
     share_R1 = tl.load(share_ptr + from_R1)
     node_sum_RD = _collect(node_sum_RD, weight_RR, share_R1, reference_RK, other_ptr, D, K, DTYPE, PRECISION)

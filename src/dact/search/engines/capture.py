@@ -8,6 +8,11 @@ from typing import Any
 
 import torch
 
+GAPS = 1.2
+"""Memory that a graph takes, over what its tensors hold at most."""
+SMALLEST_PIECES = 2**25
+"""And some bytes for the pieces in which PyTorch takes memory for small tensors."""
+
 
 @contextmanager
 def no_collection() -> Iterator[None]:
@@ -23,25 +28,49 @@ def no_collection() -> Iterator[None]:
 
 
 @contextmanager
-def capturing(graph: torch.cuda.CUDAGraph, **options: Any) -> Iterator[None]:  # noqa: ANN401
-    """Work inside goes into the graph instead of being done.
+def capturing(graph: torch.cuda.CUDAGraph, room: int, **options: Any) -> Iterator[None]:  # noqa: ANN401
+    """Work inside goes into the graph instead of being done. It may need so many bytes of memory of its own.
 
     The device is waited for at the end: for a capture, PyTorch writes a random offset of 0 on the capture's own stream.
     On a busy GPU that came after the offset of the first replay, which then drew other numbers.
     """
+    _make_sure_of(room)
     with no_collection(), torch.cuda.graph(graph, **options):
         yield
     torch.cuda.synchronize()
 
 
-def rehearse(body: Callable[[], object], calls: int) -> None:
-    """Call the body on a side stream, as PyTorch asks for before a capture."""
+def rehearse(body: Callable[[], object], calls: int) -> int:
+    """Call the body on a side stream, as PyTorch asks for before a capture. Gives the room that a capture of it needs.
+
+    That is what PyTorch took from the device meanwhile. Where it had memory to spare, which a graph could not use, it
+    took less: then it is what tensors held, and some more for the gaps between them.
+    """
     side = _side_stream(torch.cuda.current_device())
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+    held, taken = torch.cuda.memory_allocated(), torch.cuda.memory_reserved()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         for _ in range(calls):
             body()
     torch.cuda.current_stream().wait_stream(side)
+    held, taken = torch.cuda.max_memory_allocated() - held, torch.cuda.max_memory_reserved() - taken
+    return max(taken, int(GAPS * held) + SMALLEST_PIECES)
+
+
+def _make_sure_of(room: int) -> None:
+    """Memory that runs out inside a capture is lost to the process (PyTorch pull requests 180395 and 190348), so that
+    halving would not help any more: it has to run out before.
+    """
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
+    free, total = torch.cuda.mem_get_info()
+    allowed = int(torch.cuda.get_per_process_memory_fraction() * total) - torch.cuda.memory_reserved()
+    if room > min(free, allowed):
+        raise torch.cuda.OutOfMemoryError(
+            f"a graph needs {room:,} bytes of GPU memory; {min(free, allowed):,} are free"
+        )
 
 
 @cache

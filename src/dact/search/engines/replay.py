@@ -77,14 +77,13 @@ class Replay:
     def _captured(self, steps: int) -> torch.cuda.CUDAGraph:
         """Warming up must leave no trace, so the state and the random stream are put back."""
         before, stream = _clone(self.state), self.generator.get_state()
-        rehearse(lambda: self._advance(1), WARM_UPS)
+        room = rehearse(lambda: self._advance(1), WARM_UPS)
         _copy(before, self.state)
         self.generator.set_state(stream)
-        graph = torch.cuda.CUDAGraph()
+        graph, others = torch.cuda.CUDAGraph(), list(self.graphs.values())
         graph.register_generator_state(self.generator)
         # Graphs leave nothing behind but the state, so the next may work in the memory of the first.
-        pool = next(iter(self.graphs.values())).pool() if self.graphs else None
-        with capturing(graph, pool=pool):
+        with capturing(graph, 0 if others else room, pool=others[0].pool() if others else None):
             self._advance(steps)
         return graph
 
