@@ -9,6 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from dact.instances import Instance, Routes, check
+from dact.kernels.rows import one_thread_per_operation
 from dact.policy import Weights, find_weights
 from dact.problems import PROBLEMS, Batch, Problem
 from dact.search import (
@@ -257,7 +258,9 @@ def _refuse_wrong_start(instance: Instance, routes: Routes) -> None:
 
 def start_tours(problem: Problem, batch: Batch, start: str, generator: Generator) -> Tensor:
     """Greedy or random tours."""
-    return problem.random_start(batch, generator) if start == "random" else problem.greedy_start(batch)
+    # A greedy tour is thousands of tiny operations, at each of which PyTorch's threads would wait for one another.
+    with one_thread_per_operation():
+        return problem.random_start(batch, generator) if start == "random" else problem.greedy_start(batch)
 
 
 def make_engine(problem: Problem, weights: Weights, config: SolveConfig) -> Engine:
