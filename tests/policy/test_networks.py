@@ -9,14 +9,15 @@ import torch
 from dact.kernels.pair_logits import Aggregation, pair_logits_blocked, pair_logits_reference
 from dact.policy import (
     ENCODERS,
+    CriticConfig,
     EncoderConfig,
     Policy,
     PolicyConfig,
     PositionConfig,
+    adapted,
     make_critic,
     parameter_count,
     single_aspect,
-    with_incumbent,
 )
 
 SMALL = {"dual": EncoderConfig(), "single": EncoderConfig(dim=128, hidden=128)}
@@ -71,7 +72,7 @@ def test_a_critic_may_see_the_incumbents_cost() -> None:
     policy = make("dual")
     plain = make_critic(policy.config)
     aspects, standing = policy.encode(torch.rand(3, 9, 7)), torch.rand(3, 2)
-    shown = with_incumbent(policy, plain)
+    shown = adapted(policy, plain, CriticConfig(incumbent=True))
     assert policy.config.critic_config.incumbent
     torch.testing.assert_close(shown(aspects, standing), plain(aspects, standing))
     (gradient,) = torch.autograd.grad(shown(aspects, standing).sum(), [shown.standing.weight])
@@ -80,6 +81,23 @@ def test_a_critic_may_see_the_incumbents_cost() -> None:
     assert not torch.allclose(shown(aspects, standing), plain(aspects))
     with pytest.raises(ValueError, match="needs the costs of the incumbent"):
         shown(aspects)
+
+
+def test_units_with_a_slope_do_not_die() -> None:
+    """A critic whose last units are all below zero is a constant without a gradient; a slope brings both back."""
+    policy = make("dual")
+    dead = make_critic(policy.config)
+    torch.nn.init.constant_(dead.second.bias, -1000.0)
+    aspects = policy.encode(torch.rand(3, 9, 7))
+    alive = adapted(policy, dead, CriticConfig(slope=0.01))
+    assert policy.config.critic_config.slope == 0.01
+    assert dead(aspects).std() == 0
+    assert alive(aspects).std() > 0
+    gradients = [torch.autograd.grad(critic(aspects).sum(), [critic.second.weight])[0] for critic in (dead, alive)]
+    assert not gradients[0].any()
+    assert gradients[1].any()
+    with pytest.raises(ValueError, match=r"critic\.slope 1 is not"):
+        CriticConfig(slope=1)
 
 
 @pytest.mark.parametrize("encoder", sorted(ENCODERS))

@@ -9,16 +9,17 @@ from safetensors.torch import save_file
 
 from dact.policy import (
     Card,
+    CriticConfig,
     Policy,
     PolicyConfig,
     Weights,
+    adapted,
     find_weights,
     load_weights,
     make_critic,
     save_weights,
     starting_weights,
     weights,
-    with_incumbent,
 )
 
 
@@ -46,7 +47,7 @@ def test_weights_survive_the_disk(tmp_path: Path) -> None:
 def test_a_critic_that_sees_more_survives_the_disk(tmp_path: Path) -> None:
     """The config says that it is shown costs; files from before the setting existed are critics that are not."""
     before = make()
-    after = replace(before, critic=with_incumbent(before.policy, before.critic))
+    after = replace(before, critic=adapted(before.policy, before.critic, CriticConfig(incumbent=True)))
     save_weights(tmp_path / "w.safetensors", after)
     assert load_weights(tmp_path / "w.safetensors").critic.standing is not None
     plain = before.policy.config.to_dict()

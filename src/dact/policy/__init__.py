@@ -4,7 +4,7 @@ from dact.policy.critic import Critic, CriticConfig
 from dact.policy.decoder import DecoderConfig
 from dact.policy.distribution import PairDistribution
 from dact.policy.encoders import ENCODERS, EncoderConfig
-from dact.policy.policy import Policy, PolicyConfig, make_critic, parameter_count, single_aspect, with_incumbent
+from dact.policy.policy import Policy, PolicyConfig, adapted, make_critic, parameter_count, single_aspect
 from dact.policy.positions import PositionConfig
 from dact.policy.weights import (
     Card,
@@ -29,6 +29,7 @@ __all__ = [
     "PolicyConfig",
     "PositionConfig",
     "Weights",
+    "adapted",
     "find_weights",
     "load_weights",
     "make_critic",
@@ -38,5 +39,4 @@ __all__ = [
     "shipped",
     "single_aspect",
     "starting_weights",
-    "with_incumbent",
 ]

@@ -21,11 +21,15 @@ class CriticConfig:
     last: int = 64
     incumbent: bool = False
     """Show it the costs of the incumbent and of the current tour, on which the rewards depend. Not in the paper."""
+    slope: float = 0.0
+    """Of the last units below zero. The paper's 0 lets them die one after the other; with 0.01 they come back."""
 
     def __post_init__(self) -> None:
         for name in ("heads", "hidden", "last"):
             if getattr(self, name) < 1:
                 raise ValueError(f"critic {name} is {getattr(self, name)}, but must be at least 1")
+        if not 0 <= self.slope < 1:
+            raise ValueError(f"critic.slope {self.slope} is not at least 0 and below 1")
 
 
 class Critic(nn.Module):
@@ -34,7 +38,7 @@ class Critic(nn.Module):
     def __init__(self, aspects: int, dim: int, config: CriticConfig) -> None:
         super().__init__()
         width = aspects * dim
-        self.heads = config.heads
+        self.heads, self.slope = config.heads, config.slope
         inner = width // config.heads * config.heads
         self.packed = nn.Linear(width, 3 * inner, bias=False)
         self.out = nn.Linear(inner, width, bias=False)
@@ -63,7 +67,7 @@ class Critic(nn.Module):
             if standing_BX is None:
                 raise ValueError("this critic needs the costs of the incumbent and of the current tour")
             hidden = torch.addmm(hidden, standing_BX, self.standing.weight.t())
-        hidden = self.second(hidden.relu_()).relu_()
+        hidden = functional.leaky_relu(self.second(functional.leaky_relu(hidden, self.slope)), self.slope)
         value_B: Tensor = self.third(hidden).squeeze(1)
         return value_B
 

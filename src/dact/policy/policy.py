@@ -103,13 +103,19 @@ def make_critic(config: PolicyConfig) -> Critic:
     return Critic(ENCODERS[config.encoder].aspects, config.encoder_config.dim, config.critic_config)
 
 
-def with_incumbent(policy: Policy, critic: Critic) -> Critic:
-    """A critic of equal values that is also shown the incumbent's cost; the policy's config says so from now on."""
-    shown = replace(policy.config.critic_config, incumbent=True)
-    policy.config = replace(policy.config, critic_config=shown)
-    grown = make_critic(policy.config)
-    grown.load_state_dict(grown.state_dict() | critic.state_dict())
-    return grown
+def adapted(policy: Policy, critic: Critic, wanted: CriticConfig) -> Critic:
+    """The critic with the options that are wanted of one that has learnt; the policy's config says so from now on.
+
+    It is shown the incumbent's cost if it is to be, at first without effect on its values, and its units get the slope.
+    """
+    known = policy.config.critic_config
+    options = replace(known, incumbent=known.incumbent or wanted.incumbent, slope=wanted.slope)
+    if options == known:
+        return critic
+    policy.config = replace(policy.config, critic_config=options)
+    changed = make_critic(policy.config)
+    changed.load_state_dict(changed.state_dict() | critic.state_dict())
+    return changed
 
 
 def parameter_count(module: nn.Module) -> int:

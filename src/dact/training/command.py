@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dact.interrupts import Interrupts
-from dact.policy import Policy, PolicyConfig, make_critic, starting_weights, with_incumbent
+from dact.policy import Policy, PolicyConfig, adapted, make_critic, starting_weights
 from dact.problems import PROBLEMS
 from dact.training.checkpoint import Checkpoint, Progress, load_checkpoint
 from dact.training.config import TrainConfig, changed, from_dict, load_config, to_toml
@@ -136,9 +136,8 @@ def _networks(config: TrainConfig, checkpoint: Checkpoint | None, init: str | No
     elif init is not None:
         weights = starting_weights(problem.name, problem.features, config.size, init)
         log.info("starting from %s", init)
-        policy, critic, pretrained = weights.policy, weights.critic, True
-        if config.critic.incumbent and not policy.config.critic_config.incumbent:
-            critic = with_incumbent(policy, critic)
+        policy, pretrained = weights.policy, True
+        critic = adapted(policy, weights.critic, config.critic)
     else:
         policy, critic = fresh_networks(config.network.policy_config(problem.features, config.critic), config.seed)
     return make_networks(policy, critic, config.runtime.resolved(), length, pretrained=pretrained)
