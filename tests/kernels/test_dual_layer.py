@@ -85,7 +85,7 @@ def test_embedding_on_the_way(features: int, device: str) -> None:
     assert distance(actual, expected) < 1e-5
 
 
-@pytest.mark.parametrize(("size", "rows"), [(9, 5), (17, 3), (33, 1)])
+@pytest.mark.parametrize(("size", "rows"), [(9, 5), (16, 2), (17, 3), (33, 1), (65, 1)])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.usefixtures("poisoned")
 def test_constants_of_places(size: int, rows: int, dtype: torch.dtype, device: str) -> None:
@@ -100,6 +100,19 @@ def test_constants_of_places(size: int, rows: int, dtype: torch.dtype, device: s
     packed = pack(layer, 4, dtype)
     actual = dual_layer_triton(values, place, packed, precision="tf32x3", embed_FD=embed, constants=constants)
     assert distance(actual, expected) < TOLERANCE[dtype]
+
+
+@pytest.mark.parametrize(("size", "rows"), [(17, 3), (65, 1)])
+def test_training_rounds_as_the_search_does(size: int, rows: int, device: str) -> None:
+    """Under the interpreter, the layer that training keeps notes of gives the search's aspects bit by bit."""
+    from dact.kernels.dual_layer.forward import forward
+    from dact.kernels.dual_layer.triton_impl import dual_layer_triton, pack
+
+    if device == "cuda":
+        pytest.skip("a GPU may multiply in another order in different kernels")
+    packed, x = pack(random_layer(device), 4, torch.float16), aspects(rows, size, device).half()
+    kept = forward(x, packed, "tf32", torch.float16)
+    assert torch.equal(kept.result_SBND, dual_layer_triton(x[0], x[1], packed))
 
 
 def test_sizes_without_a_kernel_are_refused(device: str) -> None:

@@ -67,7 +67,7 @@ def test_other_launches(device: str) -> None:
     assert distance(actual, expected) < 1e-5
 
 
-@pytest.mark.parametrize("size", [65, 97])
+@pytest.mark.parametrize("size", [65, 80, 97])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.usefixtures("poisoned")
 def test_first_layer(size: int, dtype: torch.dtype, device: str) -> None:

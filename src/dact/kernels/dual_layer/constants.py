@@ -52,7 +52,7 @@ def place_constants(
     return PlaceConstants(
         pad(weight_HNN, (0, more, 0, more)).to(dtype),
         pad(share_HN, (0, more)),
-        pad(reference_HNK, (0, 0, 0, more)).to(dtype),
+        pad(reference_HNK, (0, 0, 0, more)).to(dtype).contiguous(),
         place_ND,
         pad(gathered_HNK, (0, 0, 0, more)).to(dtype),
         place_ND + gathered_HNK.transpose(0, 1).flatten(1) @ out_DD,
