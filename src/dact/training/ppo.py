@@ -15,7 +15,7 @@ from dact.training.rollout import Segment
 
 METRICS = ("reward", *MEASURED, "rollout_log_ratio", "actor_norm", "critic_norm", "skipped")
 """What an update measures: losses and norms averaged over its epochs; KL and clip fraction at the last epoch, the
-rest at the first, where the policy is still the one that acted."""
+rest at the first, where the policy is still the one that acted; with a single epoch these two are 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
