@@ -197,6 +197,20 @@ def test_a_critic_that_sees_the_incumbent(tmp_path, tiny, train):
     assert load_weights(grown.weights).critic.standing is not None
 
 
+def test_a_fresh_critic_for_a_policy_that_has_learnt(tmp_path, tiny, train):
+    """The policy is that of the weights; the critic is new, has the options of the config, and learns."""
+    run = train(tmp_path / "run")
+    config = tiny(fresh_critic=True, critic={"slope": 0.01}, seed=5)
+    start = train(tmp_path / "start", config, init=str(run.weights), segments=0)
+    before, after = load_weights(run.weights), load_weights(start.weights)
+    assert all(torch.equal(x, after.policy.state_dict()[name]) for name, x in before.policy.state_dict().items())
+    assert not torch.equal(before.critic.first.weight, after.critic.first.weight)
+    assert after.critic.slope == 0.01
+    further = train(tmp_path / "further", config, init=str(run.weights), segments=6)
+    learnt = load_checkpoint(further.folder / "checkpoint.pt").tensors["critic.first.weight"]
+    assert not torch.equal(learnt, after.critic.first.weight)
+
+
 def test_a_run_is_not_overwritten(tmp_path, train):
     """A directory that holds a run is refused, and so is one that holds none to resume."""
     train(tmp_path / "run", segments=0)

@@ -5,7 +5,7 @@ import math
 import signal
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dact.interrupts import Interrupts
@@ -137,7 +137,11 @@ def _networks(config: TrainConfig, checkpoint: Checkpoint | None, init: str | No
         weights = starting_weights(problem.name, problem.features, config.size, init)
         log.info("starting from %s", init)
         policy, pretrained = weights.policy, True
-        critic = adapted(policy, weights.critic, config.critic)
+        if config.fresh_critic:
+            policy.config = replace(policy.config, critic_config=config.critic)
+            _, critic = fresh_networks(policy.config, config.seed)
+        else:
+            critic = adapted(policy, weights.critic, config.critic)
     else:
         policy, critic = fresh_networks(config.network.policy_config(problem.features, config.critic), config.seed)
     return make_networks(policy, critic, config.runtime.resolved(), length, pretrained=pretrained)

@@ -52,6 +52,8 @@ class TrainConfig:
     sizes: tuple[int, ...] = ()
     """Sizes that batches have in turn, if not `size` alone; validation stays at `size`. Each is captured by itself."""
     seed: int = 1
+    fresh_critic: bool = False
+    """Runs that start from weights take the policy alone, and begin with a critic of their own."""
     operator: str = "two_opt"
     instances: InstanceConfig = field(default_factory=InstanceConfig)
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
