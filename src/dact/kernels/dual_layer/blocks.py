@@ -9,6 +9,8 @@ only to positions of their own row. Shape letters: as in reference.py, with H he
 import triton
 import triton.language as tl
 
+from dact.kernels.registers import halves, joined
+
 NARROW, SLIM = tl.constexpr(64), tl.constexpr(16)
 """Each projection of a head and each gathering is a product of its own up to NARROW positions. Longer rows fill a
 program; there all four projections of a head of SLIM columns are one wide product, and both gatherings another: less
@@ -85,26 +87,10 @@ def _all_projected(x_RD, ptr, D: tl.constexpr, K: tl.constexpr, DTYPE: tl.conste
     """(R, K) queries, keys, values and references of one head, by one product."""
     column_E = tl.arange(0, 4 * K)
     matrix_DE = tl.load(ptr + tl.arange(0, D)[:, None] * K + (column_E // K * (D * K) + column_E % K)[None, :])
-    scoring_RE, gathered_RE = _halves(tl.dot(x_RD, matrix_DE, input_precision=PRECISION).to(DTYPE))
-    query_RK, key_RK = _halves(scoring_RE)
-    value_RK, reference_RK = _halves(gathered_RE)
+    scoring_RE, gathered_RE = halves(tl.dot(x_RD, matrix_DE, input_precision=PRECISION).to(DTYPE))
+    query_RK, key_RK = halves(scoring_RE)
+    value_RK, reference_RK = halves(gathered_RE)
     return query_RK, key_RK, value_RK, reference_RK
-
-
-@triton.jit
-def _joined(left_RK, right_RK):
-    """(R, 2 K): two matrices side by side, put together in registers."""
-    R: tl.constexpr = left_RK.shape[0]
-    K: tl.constexpr = left_RK.shape[1]
-    return tl.reshape(tl.permute(tl.join(left_RK, right_RK), (0, 2, 1)), (R, 2 * K))
-
-
-@triton.jit
-def _halves(both_RE):
-    """The left and the right half of a matrix, parted in registers."""
-    R: tl.constexpr = both_RE.shape[0]
-    K: tl.constexpr = both_RE.shape[1] // 2
-    return tl.split(tl.permute(tl.reshape(both_RE, (R, 2, K)), (0, 2, 1)))
 
 
 @triton.jit
@@ -132,8 +118,8 @@ def _collect_both(
     D: tl.constexpr, K: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """Both aspects' sums with what the same weights gather added; they gather by one product."""
-    gathered_RE = tl.dot(weight_RR, _joined(value_RK, reference_RK), input_precision=PRECISION) * share_R1
-    own_RK, other_RK = _halves(gathered_RE.to(DTYPE))
+    gathered_RE = tl.dot(weight_RR, joined(value_RK, reference_RK), input_precision=PRECISION) * share_R1
+    own_RK, other_RK = halves(gathered_RE.to(DTYPE))
     own_sum_RD = tl.dot(own_RK, matrix(own_out_ptr, K, D), own_sum_RD, input_precision=PRECISION)
     other_sum_RD = tl.dot(other_RK, matrix(other_out_ptr, K, D), other_sum_RD, input_precision=PRECISION)
     return own_sum_RD, other_sum_RD

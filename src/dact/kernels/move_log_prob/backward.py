@@ -17,9 +17,10 @@ import triton.language as tl
 from torch import Tensor
 
 from dact.kernels.launch import power_of_two
-from dact.kernels.move_log_prob.pairs import Kept, Pairs, beside, first_units, load_heads, pair_scores
+from dact.kernels.move_log_prob.pairs import Kept, Pairs, first_units, load_heads, pair_scores
 from dact.kernels.pair_logits.reference import Aggregation
 from dact.kernels.pair_logits.tile import load_network
+from dact.kernels.registers import joined
 
 ONES = 16
 """Columns of ones that add up what they multiply: the fewest that Hopper's tensor cores take from shared memory."""
@@ -135,7 +136,7 @@ def _pairs_kernel(
             score_PL = pair_scores(query_HTK, key_HJK, L, DTYPE, PRECISION)
             first_PC = first_units(score_PL, w1_LC, b1_C, DTYPE, PRECISION)
             on_PC, first_grad_PC = _unit_grads(grad_P1, first_PC, w2_CC, b2_C, back_CC, DTYPE, PRECISION)
-            both_XP = tl.trans(beside(on_PC, first_grad_PC))
+            both_XP = tl.trans(joined(on_PC, first_grad_PC))
             unit_XC = tl.dot(both_XP, first_PC, unit_XC, input_precision=PRECISION)
             slot_XL = tl.dot(both_XP, score_PL, slot_XL, input_precision=PRECISION)
             plain_XX = tl.dot(both_XP, ones_PX, plain_XX, input_precision=PRECISION)

@@ -144,14 +144,6 @@ def pair_scores(query_HTK, key_HJK, L: tl.constexpr, DTYPE: tl.constexpr, PRECIS
 
 
 @triton.jit
-def beside(left_PX, right_PX):
-    """Columns of both, those of the left one first."""
-    P: tl.constexpr = left_PX.shape[0]
-    X: tl.constexpr = left_PX.shape[1]
-    return tl.reshape(tl.permute(tl.join(left_PX, right_PX), (0, 2, 1)), (P, 2 * X))
-
-
-@triton.jit
 def first_units(score_PL, w1_LC, b1_C, DTYPE: tl.constexpr, PRECISION: tl.constexpr):
     """(P, C) hidden units of the first layer, behind their relu."""
     return relu(tl.dot(score_PL, w1_LC, input_precision=PRECISION) + b1_C[None, :], DTYPE)
