@@ -10,7 +10,7 @@ ASSEMBLER = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxa
 SCRIPT = """
 import torch
 from offline import caught_launches
-from dact.kernels.ppo_loss import Evaluation, Objective
+from dact.kernels.ppo_loss import Evaluation, Objective, Outcome
 from dact.kernels.ppo_loss.triton_impl import ppo_loss_triton
 from dact.kernels.value_layer.triton_impl import attend, attend_grad, norm, norm_grad, relu_grad_
 
@@ -27,7 +27,8 @@ with caught_launches() as reports:
         relu_grad_(x, x, bias)
     step = torch.zeros(4, 600)
     now = Evaluation(step, step, step)
-    ppo_loss_triton(now, now, step, torch.zeros(600), Objective(0.1, 0.999, True, 0.01))
+    outcome = Outcome(step, torch.zeros(600), torch.ones(600))
+    ppo_loss_triton(now, now, outcome, Objective(0.1, 0.999, True, 0.01))
 for each in reports:
     print(each.name, each.spilled_bytes, each.shared_bytes)
 """

@@ -109,8 +109,7 @@ def test_memory_that_ran_out_in_a_capture() -> None:
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-@pytest.mark.parametrize("spare", [0, 600])
-@pytest.mark.parametrize("mebibytes", [1200, 700, 300])
+@pytest.mark.parametrize(("mebibytes", "spare"), [(1200, 0), (700, 0), (300, 0), (700, 600), (300, 600)])
 def test_a_gpu_that_is_too_small(mebibytes: int, spare: int) -> None:
     """With room for fewer rows than there are, they are searched in parts, and every one of them.
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from dact.kernels.ppo_loss import MEASURED, Evaluation, ppo_loss
+from dact.kernels.ppo_loss import MEASURED, Evaluation, Outcome, ppo_loss
 from dact.policy import PairDistribution
 from dact.training.buffers import snapshot
 from dact.training.ppo import METRICS, PpoConfig, evaluate_segment, update
@@ -51,7 +51,7 @@ def test_losses_by_hand():
     returns = torch.tensor([[1.5, -1.5, -0.95, 3.0]])
     now = Evaluation(ratio.log(), torch.zeros(1, 4), value)
     # One step with nothing to follow: the rewards are the returns.
-    _, measured_M = ppo_loss(now, old, returns, torch.zeros(4), config.objective)
+    _, measured_M = ppo_loss(now, old, Outcome(returns, torch.zeros(4), torch.ones(4)), config.objective)
     measured = dict(zip(MEASURED, measured_M.tolist(), strict=True))
     # Advantages 1, -1, -1, 2: min(1.5, 1.1), min(-0.5, -0.9), min(-1.5, -1.1), min(2.1, 2.1).
     assert measured["actor_loss"] == pytest.approx(-(1.1 - 0.9 - 1.5 + 2.1) / 4)
@@ -136,19 +136,34 @@ def test_a_gradient_that_is_not_finite_changes_nothing(make_learner):
 
 
 def test_options_change_the_update(make_learner):
-    """Advantage normalisation and entropy bonus do something, and keep everything finite."""
+    """Advantage normalisation, entropy bonus and learning from a share do something, and keep everything finite."""
     after = []
-    for options in ({}, {"normalise_advantage": True}, {"entropy_bonus": 0.1}):
+    for options in ({}, {"normalise_advantage": True}, {"entropy_bonus": 0.1}, {"share": 0.5}):
         learner = make_learner(problem="cvrp", **options)
         learner.optimiser.set_rates(1e-3, 1e-3)
         learner.segment()
         after.append(torch.cat([x.flatten() for x in learner.networks.policy.parameters()]))
         assert after[-1].isfinite().all()
-    assert not torch.equal(after[0], after[1])
-    assert not torch.equal(after[0], after[2])
+    assert all(not torch.equal(after[0], other) for other in after[1:])
 
 
-@pytest.mark.parametrize(("name", "value"), [("clip", 0.0), ("discount", 1.5), ("kl_limit", -1.0), ("segment", 0)])
+def test_rows_count_by_their_weights(make_learner):
+    """Two rows with the weight of one and a half each, and two with half of one: as means over such copies."""
+    learner = make_learner()
+    segment = record(learner)
+    now = evaluate_segment(learner.networks, segment)
+    outcome = Outcome(segment.reward_TB, torch.zeros(8), torch.tensor([1.5, 0.5] * 4))
+    copies_C = [0, 0, 0, 1, 2, 2, 2, 3, 4, 4, 4, 5, 6, 6, 6, 7]
+    copied = Outcome(segment.reward_TB[:, copies_C], torch.zeros(16), torch.ones(16))
+    objective = PpoConfig(entropy_bonus=0.1).objective
+    weighted = ppo_loss(now, now, outcome, objective)
+    unweighted = ppo_loss(*(Evaluation(*(x[:, copies_C] for x in now)),) * 2, copied, objective)
+    torch.testing.assert_close(weighted, unweighted)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("clip", 0.0), ("discount", 1.5), ("kl_limit", -1.0), ("segment", 0), ("share", 0.0)]
+)
 def test_wrong_settings_are_named(name, value):
     """The error names the setting and its value."""
     with pytest.raises(ValueError, match=rf"ppo\.{name} .*{value}"):

@@ -7,7 +7,7 @@ import torch
 from dact import tours
 from dact.operators import OPERATORS
 from dact.search import step
-from dact.training.rollout import rollout, standing
+from dact.training.rollout import choose, rollout, standing
 
 
 def test_rewards_are_what_the_incumbent_gained(make_learner, problem_name):
@@ -64,3 +64,58 @@ def test_record_matches_the_states(make_learner, problem_name):
         state, _ = step(OPERATORS[learner.task.operator], buffers.batch, state, move_B2)
     assert torch.equal(state.tour_BN, end.tour_BN)
     assert torch.equal(segment.end_BNF, problem.node_features(buffers.batch, end.tour_BN))
+
+
+def test_a_share_of_the_rows_is_recorded(make_learner, problem_name):
+    """Three of eight rows, each as in the record of all; the search itself goes on with all of them, the same way."""
+    learner = make_learner(problem_name)
+    batch, state = learner.buffers.batch, learner.buffers.state
+    ends, segments = [], []
+    for share in (1.0, 0.375):
+        generator = torch.Generator().manual_seed(1)
+        end, segment = rollout(learner.engine, learner.task, batch, state, 4, generator, share)
+        ends.append(end)
+        segments.append(segment)
+    every, few = segments
+    assert torch.equal(ends[0].tour_BN, ends[1].tour_BN)
+    assert few.weight_B.shape == (3,)
+    assert every.weight_B.tolist() == [1.0] * 8
+    row_C = [(few.end_BNF[place] == every.end_BNF).flatten(1).all(1).int().argmax().item() for place in range(3)]
+    assert len(set(row_C)) == 3
+    for name in ("features_TBNF", "open_TBNN", "move_TB2", "log_prob_TB", "reward_TB", "standing_ZB2"):
+        assert torch.equal(getattr(few, name), getattr(every, name)[:, row_C]), name
+
+
+def test_chosen_rows_stand_for_all():
+    """No row twice, those that gained most nearly always, and weighted means that are right on average."""
+    generator = torch.Generator().manual_seed(0)
+    gain_B = torch.zeros(64)
+    gain_B[:4] = torch.tensor([0.5, 0.1, 0.02, 1.0])
+    other_B = torch.rand(64, generator=generator)
+    draws = [choose(gain_B, 16, generator) for _ in range(4000)]
+    assert all(len(set(row_C.tolist())) == 16 for row_C, _ in draws[:100])
+    assert sum(3 in row_C for row_C, _ in draws) > 0.99 * len(draws)
+    assert sum(60 in row_C for row_C, _ in draws) < 0.3 * len(draws)
+    for x_B in (torch.ones(64), gain_B, other_B):
+        means = torch.stack([(weight_C * x_B[row_C]).mean() for row_C, weight_C in draws])
+        assert abs(means.mean() - x_B.mean()) < 4 * means.std() / len(draws) ** 0.5
+
+
+def test_choosing_halves_the_noise():
+    """With few rows that gained, a quarter chosen so gives a steadier mean of the gains than a quarter at random."""
+    generator = torch.Generator().manual_seed(0)
+    gain_B = torch.where(torch.rand(256, generator=generator) < 0.05, torch.rand(256, generator=generator), 0.0)
+    chosen, drawn = [], []
+    for _ in range(500):
+        row_C, weight_C = choose(gain_B, 64, generator)
+        chosen.append((weight_C * gain_B[row_C]).mean())
+        drawn.append(gain_B[torch.randperm(256, generator=generator)[:64]].mean())
+    assert torch.stack(chosen).std() < 0.5 * torch.stack(drawn).std()
+
+
+def test_nobody_gained():
+    """Then all rows are alike."""
+    row_C, weight_C = choose(torch.zeros(32), 8, torch.Generator().manual_seed(0))
+    assert weight_C.isfinite().all()
+    assert (weight_C == weight_C[0]).all()
+    assert len(set(row_C.tolist())) == 8

@@ -153,7 +153,8 @@ class Learner:
 
     def _segment(self, lane: Lane) -> None:
         batch, state = lane.buffers.batch, lane.buffers.state
-        state, segment = rollout(lane.engine, self.task, batch, state, self.config.segment, lane.generator)
+        steps, share = self.config.segment, self.config.share
+        state, segment = rollout(lane.engine, self.task, batch, state, steps, lane.generator, share)
         lane.buffers.move_to(state)
         self.metrics_M[:-1] += update(self.networks, segment, self.optimiser, self.config)
         self.metrics_M[-1:] += 1

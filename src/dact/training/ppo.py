@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from dact.kernels.ppo_loss import MEASURED, Evaluation, Objective, ppo_loss
+from dact.kernels.ppo_loss import MEASURED, Evaluation, Objective, Outcome, ppo_loss
 from dact.training.networks import Networks
 from dact.training.optimiser import Optimiser
 from dact.training.rollout import Segment
@@ -24,6 +24,8 @@ class PpoConfig:
 
     segment: int = 4
     """n: steps between updates."""
+    share: float = 1.0
+    """Of the rows, that an update learns from, chosen by what they gained and weighted to make up for it."""
     update_epochs: int = 3
     """K."""
     clip: float = 0.1
@@ -45,6 +47,8 @@ class PpoConfig:
                 raise ValueError(f"ppo.{name} is {getattr(self, name)}, but must be positive")
         if not 0 <= self.discount <= 1:
             raise ValueError(f"ppo.discount {self.discount} is not between 0 and 1")
+        if not 0 < self.share <= 1:
+            raise ValueError(f"ppo.share {self.share} is not above 0 and at most 1")
         if not 0 <= self.smoothing < 1:
             raise ValueError(f"ppo.smoothing {self.smoothing} is not at least 0 and below 1")
         for name in ("entropy_bonus", "kl_limit"):
@@ -77,7 +81,8 @@ def update(networks: Networks, segment: Segment, optimiser: Optimiser, config: P
         # The policy that acted is the one of the first pass: the ratio is exactly 1 there.
         old = old or Evaluation(*(x.detach() for x in now))
         # Bootstrapped anew in each epoch, with the networks as they are (Algorithm 1, line 11).
-        loss, measured_M = ppo_loss(now, old, segment.reward_TB, _end_value(networks, segment), config.objective)
+        outcome = Outcome(segment.reward_TB, _end_value(networks, segment), segment.weight_B)
+        loss, measured_M = ppo_loss(now, old, outcome, config.objective)
         if config.kl_limit > 0:
             kl = measured_M[MEASURED.index("approx_kl")]
             enough = torch.maximum(enough, (kl > config.kl_limit).float())
@@ -96,6 +101,6 @@ def _end_value(networks: Networks, segment: Segment) -> Tensor:
 def _summary(segment: Segment, old: Evaluation, epoch_EM: Tensor) -> Tensor:
     """What was MEASURED, norms and skips of each epoch as metrics_M: by slices, so that it takes few kernels."""
     first_M, last_M, mean_M = epoch_EM[0], epoch_EM[-1], epoch_EM.mean(0)
-    reward = segment.reward_TB.mean(dim=(0, 1), keepdim=True).view(1)
+    reward = (segment.reward_TB * segment.weight_B).mean(dim=(0, 1), keepdim=True).view(1)
     moved = (old.log_prob_TB - segment.log_prob_TB).abs().mean(dim=(0, 1), keepdim=True).view(1)
     return torch.cat((reward, mean_M[:2], last_M[2:4], first_M[4:7], moved, mean_M[7:]))

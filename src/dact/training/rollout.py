@@ -1,10 +1,12 @@
 """Steps with the current policy, recorded for an update.
 
-Shape letters: T steps of a segment, B rows, Z = T + 1 states, R = T * B or Z * B rows, N tour length, F features.
+Shape letters: T steps of a segment, B rows, C chosen rows, Z = T + 1 states, R = T * B or Z * B rows, N tour length,
+F features. In a segment, B are the chosen rows.
 """
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Generator, Tensor
@@ -15,6 +17,8 @@ from dact.search import Engine, SearchConfig, SearchState, open_moves
 
 NEVER = 2**31 - 1
 """Patience of a search that is not restarted: nothing is in training."""
+FLOOR = 2.0
+"""What counts as reward of every row when rows are chosen, in mean rewards. Measured: docs/log.md."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +31,17 @@ class Task:
     def search(self, patience: int = NEVER) -> SearchConfig:
         """How the policy is used."""
         return SearchConfig(operator=self.operator, patience=patience)
+
+
+class Walk(NamedTuple):
+    """What the search says about T steps: of every state, or of every step."""
+
+    tour_ZBN: Tensor
+    last_TB2: Tensor
+    move_TB2: Tensor
+    log_prob_TB: Tensor
+    cost_ZB: Tensor
+    incumbent_ZB: Tensor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,35 +59,72 @@ class Segment:
     """Features of the state behind the last step."""
     standing_ZB2: Tensor
     """Costs of all states as the critic may see them."""
+    weight_B: Tensor
+    """How much a row counts."""
 
 
 @torch.no_grad()
 def rollout(
-    engine: Engine, task: Task, batch: Batch, state: SearchState, steps: int, generator: Generator
+    engine: Engine,
+    task: Task,
+    batch: Batch,
+    state: SearchState,
+    steps: int,
+    generator: Generator,
+    share: float = 1.0,
 ) -> tuple[SearchState, Segment]:
-    """The state after some steps, and the record of them."""
+    """The state after some steps, and the record of them, or of a share of the rows, as `choose` draws them."""
     engine.refresh()
     states, made = [state], []
     for _ in range(steps):
         made.append(engine.step(batch, states[-1], generator))
         states.append(made[-1].state)
-    # What the policy saw is worked out for all states at once: a GPU minds the number of kernels.
-    tour_RN = torch.cat([each.tour_BN for each in states])
-    features_RNF = task.problem.node_features(_repeated(batch, steps + 1), tour_RN)
-    features_ZBNF = features_RNF.view(steps + 1, batch.rows, *features_RNF.shape[1:])
-    last_R2 = torch.cat([each.last_move_B2 for each in states[:-1]])
-    operator = OPERATORS[task.operator]
-    open_RNN = open_moves(task.problem, _repeated(batch, steps), tour_RN[: len(last_R2)], last_R2, operator)
-    cost_ZB = torch.stack([each.cost_B for each in states])
-    incumbent_ZB = torch.stack([each.incumbent_cost_B for each in states])
-    return states[-1], Segment(
-        features_TBNF=features_ZBNF[:-1],
-        open_TBNN=open_RNN.view(steps, batch.rows, *open_RNN.shape[1:]),
+    walk = Walk(
+        tour_ZBN=torch.stack([each.tour_BN for each in states]),
+        last_TB2=torch.stack([each.last_move_B2 for each in states[:-1]]),
         move_TB2=torch.stack([each.move_B2 for each in made]),
         log_prob_TB=torch.stack([each.log_prob_B for each in made]),
-        reward_TB=incumbent_ZB[:-1] - incumbent_ZB[1:],
+        cost_ZB=torch.stack([each.cost_B for each in states]),
+        incumbent_ZB=torch.stack([each.incumbent_cost_B for each in states]),
+    )
+    count = max(1, round(share * batch.rows))
+    if count == batch.rows:
+        return states[-1], _segment(task, batch, walk, torch.ones_like(walk.cost_ZB[0]))
+    row_C, weight_C = choose(walk.incumbent_ZB[0] - walk.incumbent_ZB[-1], count, generator)
+    return states[-1], _segment(task, batch.take(row_C), Walk(*(x[:, row_C] for x in walk)), weight_C)
+
+
+def choose(gain_B: Tensor, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
+    """Rows to learn from, those that gained more likely than others, with weights that make up for it.
+
+    Near the end of training few rows gain anything in a few steps, and the gradient is mostly theirs. Drawn by priority
+    sampling (Duffield, Lund and Thorup, 2007): no row twice, and weighted means over the chosen have those over all as
+    their expected values.
+    """
+    chance_B = gain_B + FLOOR * gain_B.mean() + torch.finfo(gain_B.dtype).tiny ** 0.5
+    priority_B = chance_B / torch.rand(gain_B.shape, generator=generator, device=gain_B.device)
+    highest = priority_B.topk(count + 1)
+    row_C = highest.indices[:-1]
+    weight_C = (highest.values[-1] / chance_B[row_C]).clamp(min=1) * (count / len(gain_B))
+    return row_C, weight_C
+
+
+def _segment(task: Task, batch: Batch, walk: Walk, weight_B: Tensor) -> Segment:
+    """What the policy saw is worked out for all states at once: a GPU minds the number of kernels."""
+    steps = len(walk.move_TB2)
+    features_RNF = task.problem.node_features(_repeated(batch, steps + 1), walk.tour_ZBN.flatten(0, 1))
+    features_ZBNF = features_RNF.view(steps + 1, batch.rows, *features_RNF.shape[1:])
+    seen_RN, last_R2 = walk.tour_ZBN[:-1].flatten(0, 1), walk.last_TB2.flatten(0, 1)
+    open_RNN = open_moves(task.problem, _repeated(batch, steps), seen_RN, last_R2, OPERATORS[task.operator])
+    return Segment(
+        features_TBNF=features_ZBNF[:-1],
+        open_TBNN=open_RNN.view(steps, batch.rows, *open_RNN.shape[1:]),
+        move_TB2=walk.move_TB2,
+        log_prob_TB=walk.log_prob_TB,
+        reward_TB=walk.incumbent_ZB[:-1] - walk.incumbent_ZB[1:],
         end_BNF=features_ZBNF[-1],
-        standing_ZB2=standing(batch, cost_ZB, incumbent_ZB),
+        standing_ZB2=standing(batch, walk.cost_ZB, walk.incumbent_ZB),
+        weight_B=weight_B,
     )
 
 

@@ -5,7 +5,7 @@
     actor = -mean min(q A, clip(q) A),    value = mean max((v - R)^2, (old v + clip(v - old v) - R)^2)
     loss = actor + value - bonus * mean entropy
 
-Returns and advantages are constants to the gradient.
+where rows have weights in all means. Returns and advantages are constants to the gradient.
 """
 
 import torch
@@ -16,30 +16,28 @@ from dact.kernels.ppo_loss.reference import (
     MEASURED,
     Evaluation,
     Objective,
-    explained_variance,
+    Outcome,
     n_step_returns,
     ppo_loss_reference,
 )
 
 
-def ppo_loss(
-    now: Evaluation, old: Evaluation, reward_TB: Tensor, bootstrap_B: Tensor, objective: Objective
-) -> tuple[Tensor, Tensor]:
+def ppo_loss(now: Evaluation, old: Evaluation, outcome: Outcome, objective: Objective) -> tuple[Tensor, Tensor]:
     """The loss and what was MEASURED: one kernel on GPUs for batches it has room for, else plain PyTorch."""
-    if runs_triton(reward_TB):
+    if runs_triton(outcome.reward_TB):
         from dact.kernels.ppo_loss.triton_impl import fits, ppo_loss_triton
 
-        if fits(reward_TB):
-            loss, measured_M = ppo_loss_triton(now, old, reward_TB, bootstrap_B, objective)
+        if fits(outcome.reward_TB):
+            loss, measured_M = ppo_loss_triton(now, old, outcome, objective)
             return torch.as_tensor(loss), torch.as_tensor(measured_M)
-    return ppo_loss_reference(now, old, reward_TB, bootstrap_B, objective)
+    return ppo_loss_reference(now, old, outcome, objective)
 
 
 __all__ = [
     "MEASURED",
     "Evaluation",
     "Objective",
-    "explained_variance",
+    "Outcome",
     "n_step_returns",
     "ppo_loss",
     "ppo_loss_reference",

@@ -16,6 +16,16 @@ class Evaluation(NamedTuple):
     value_TB: Tensor
 
 
+class Outcome(NamedTuple):
+    """What came of the steps of a segment."""
+
+    reward_TB: Tensor
+    bootstrap_B: Tensor
+    """Values of the states behind the last step."""
+    weight_B: Tensor
+    """How much a row counts in all means: 1, or more or less where rows were chosen from many."""
+
+
 class Objective(NamedTuple):
     """What is asked for."""
 
@@ -28,32 +38,33 @@ class Objective(NamedTuple):
 
 
 def ppo_loss_reference(
-    now: Evaluation, old: Evaluation, reward_TB: Tensor, bootstrap_B: Tensor, objective: Objective
+    now: Evaluation, old: Evaluation, outcome: Outcome, objective: Objective
 ) -> tuple[Tensor, Tensor]:
     """The loss and measured_M."""
-    clip = objective.clip
-    return_TB = n_step_returns(reward_TB, bootstrap_B, objective.discount)
+    clip, weight_B = objective.clip, outcome.weight_B
+    return_TB = n_step_returns(outcome.reward_TB, outcome.bootstrap_B, objective.discount)
     advantage_TB = return_TB - now.value_TB.detach()
     if objective.normalise:
-        advantage_TB = (advantage_TB - advantage_TB.mean()) / (advantage_TB.std() + 1e-8)
+        deviation = _variance(advantage_TB, weight_B).sqrt()
+        advantage_TB = (advantage_TB - _mean(advantage_TB, weight_B)) / (deviation + 1e-8)
     log_ratio_TB = now.log_prob_TB - old.log_prob_TB
     ratio_TB = log_ratio_TB.exp()
     clipped_TB = ratio_TB.clamp(1 - clip, 1 + clip)
-    actor_loss = -torch.minimum(ratio_TB * advantage_TB, clipped_TB * advantage_TB).mean()
+    actor_loss = -_mean(torch.minimum(ratio_TB * advantage_TB, clipped_TB * advantage_TB), weight_B)
     near_TB = old.value_TB + (now.value_TB - old.value_TB).clamp(-clip, clip)
-    value_loss = torch.maximum((now.value_TB - return_TB).square(), (near_TB - return_TB).square()).mean()
-    loss = actor_loss + value_loss
+    value_loss = _mean(torch.maximum((now.value_TB - return_TB).square(), (near_TB - return_TB).square()), weight_B)
+    loss, entropy = actor_loss + value_loss, _mean(now.entropy_TB, weight_B)
     if objective.entropy_bonus > 0:
-        loss = loss - objective.entropy_bonus * now.entropy_TB.mean()
+        loss = loss - objective.entropy_bonus * entropy
     with torch.no_grad():
         measured = (
             actor_loss,
             value_loss,
-            (ratio_TB - 1 - log_ratio_TB).mean(),
-            ((ratio_TB - 1).abs() > clip).float().mean(),
-            explained_variance(now.value_TB, return_TB),
-            now.entropy_TB.mean(),
-            now.value_TB.mean(),
+            _mean(ratio_TB - 1 - log_ratio_TB, weight_B),
+            _mean(((ratio_TB - 1).abs() > clip).float(), weight_B),
+            _explained_variance(now.value_TB, return_TB, weight_B),
+            entropy,
+            _mean(now.value_TB, weight_B),
         )
         return loss, torch.stack(measured)
 
@@ -68,6 +79,14 @@ def n_step_returns(reward_TB: Tensor, bootstrap_B: Tensor, discount: float) -> T
     return torch.stack(backwards[::-1])
 
 
-def explained_variance(value_TB: Tensor, return_TB: Tensor) -> Tensor:
+def _explained_variance(value_TB: Tensor, return_TB: Tensor, weight_B: Tensor) -> Tensor:
     """1 for a perfect critic, 0 for one that knows only the mean."""
-    return 1 - (return_TB - value_TB).var() / return_TB.var().clamp(min=1e-12)
+    return 1 - _variance(return_TB - value_TB, weight_B) / _variance(return_TB, weight_B).clamp(min=1e-12)
+
+
+def _mean(x_TB: Tensor, weight_B: Tensor) -> Tensor:
+    return (x_TB * weight_B).mean()
+
+
+def _variance(x_TB: Tensor, weight_B: Tensor) -> Tensor:
+    return ((x_TB - _mean(x_TB, weight_B)).square() * weight_B).sum() / (x_TB.numel() - 1)
