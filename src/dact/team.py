@@ -2,12 +2,15 @@
 
 import os
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Self, TypeVar
 
 import torch
 import torch.distributed as dist
 
 Words = TypeVar("Words")
+PATIENCE = timedelta(days=30)
+"""Who has finished waits for the others as long as they need. PyTorch would give up after half an hour."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Team:
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
         if not dist.is_initialized():
             # Words and decisions are on the host, where gloo carries them; gradients stay on their GPU.
-            dist.init_process_group("cpu:gloo,cuda:nccl" if device == "cuda" else "gloo")
+            dist.init_process_group("cpu:gloo,cuda:nccl" if device == "cuda" else "gloo", timeout=PATIENCE)
         return cls(rank=dist.get_rank(), size=dist.get_world_size(), connected=True)
 
     def leave(self) -> None:

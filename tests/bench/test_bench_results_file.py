@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 from dact.bench import Evaluation, evaluate
 from dact.instances import InputError, InstanceSet, generate_set
 from dact.solve import SolveConfig
+from dact.team import Team
 
 CONFIG = SolveConfig(steps=6, start="random")
 
@@ -68,6 +70,42 @@ def test_a_line_cut_short_is_solved_again(instances: InstanceSet, whole: Evaluat
     evaluate(instances, CONFIG, rows=2, out=out)
     out.write_text(out.read_text()[:-9])
     assert np.array_equal(evaluate(instances, CONFIG, rows=2, out=out).costs, whole.costs)
+
+
+def test_a_line_cut_short_between_others(instances: InstanceSet, whole: Evaluation, tmp_path: Path):
+    """Another process may add to the file after one was killed while writing."""
+    out = tmp_path / "kept.jsonl"
+    evaluate(instances, CONFIG, rows=2, out=out, shard=(1, 2))
+    out.write_text(out.read_text()[:-9])
+    assert evaluate(instances, CONFIG, rows=2, out=out, shard=(2, 2)).places.tolist() == [0, 1, 2, 3, 4, 6]
+    done = evaluate(instances, CONFIG, rows=2, out=out)
+    assert np.array_equal(done.costs, whole.costs)
+    assert done.solved == 2
+
+
+def test_a_disk_that_is_full_is_said(tmp_path: Path):
+    """What could not be written whole is no result, and nobody thinks that it is kept."""
+    import resource
+
+    instances, out = generate_set("tsp", 6, 6, 1), tmp_path / "kept.jsonl"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, before[1]))
+    try:
+        with pytest.raises(InputError, match=r"kept.jsonl: only \d+ of \d+ bytes could be written"):
+            evaluate(instances, CONFIG, rows=6, out=out)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    done = evaluate(instances, CONFIG, rows=6, out=out)
+    assert np.array_equal(done.costs, evaluate(instances, CONFIG, rows=6).costs)
+    assert done.solved == 6
+
+
+def test_more_processes_than_blocks_are_refused():
+    """Rather than leaving some of them idle."""
+    with pytest.raises(InputError, match=r"1 blocks of 4 instances are too few for 3 processes.*--rows"):
+        evaluate(generate_set("tsp", 6, 3, 1), CONFIG, rows=4, team=Team(rank=0, size=3))
 
 
 def test_other_files_are_refused(tmp_path: Path):

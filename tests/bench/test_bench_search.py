@@ -1,6 +1,7 @@
 """Timing the search, and costing its answers again."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -60,6 +61,13 @@ def test_copies_of_a_file():
     assert row.cost_error < 1e-6
 
 
+def test_a_large_file_takes_the_place_of_the_large_case():
+    """Eight rows of it, not a thousand."""
+    large = replace(generate_set("cvrp", 900, 1, 1)[0], name="large")
+    cases = with_file(SEARCH_CASES, large)
+    assert {case.name: case.instances for case in cases if case.given} == {"large": 8}
+
+
 def test_wrong_answers_give_no_times(monkeypatch: pytest.MonkeyPatch):
     """A search that breaks a tour raises."""
 
@@ -68,6 +76,19 @@ def test_wrong_answers_give_no_times(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(PlainEngine, "advance", broken)
     with pytest.raises(RuntimeError, match="row 0 does not visit every node once"):
+        list(measure_search([QUICK_SEARCH_CASES[0]], CONFIG, seconds=0, repeats=1))
+
+
+def test_wrong_costs_give_no_times(monkeypatch: pytest.MonkeyPatch):
+    """A search that tells other costs than its tours have raises."""
+    advance = PlainEngine.advance
+
+    def flattering(self: PlainEngine, *arguments: Any) -> SearchState:
+        state = advance(self, *arguments)
+        return replace(state, incumbent_cost_B=0.999 * state.incumbent_cost_B)
+
+    monkeypatch.setattr(PlainEngine, "advance", flattering)
+    with pytest.raises(RuntimeError, match=r"the cost of row \d is off by"):
         list(measure_search([QUICK_SEARCH_CASES[0]], CONFIG, seconds=0, repeats=1))
 
 

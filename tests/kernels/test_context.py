@@ -16,7 +16,10 @@ def distance(left: Tensor, right: Tensor) -> float:
     return value if value == value else float("inf")
 
 
-@pytest.mark.parametrize(("size", "rows"), [(5, 3), (16, 5), (17, 3), (33, 2), (64, 1), (65, 1), (70, 4), (130, 2)])
+@pytest.mark.parametrize(
+    ("size", "rows"),
+    [(5, 3), (16, 5), (17, 3), (31, 2), (33, 2), (63, 1), (64, 1), (65, 1), (70, 4), (127, 1), (130, 2), (255, 1)],
+)
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.usefixtures("poisoned")
 def test_context(size: int, rows: int, dtype: torch.dtype, device: str) -> None:

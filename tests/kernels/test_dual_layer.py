@@ -45,7 +45,9 @@ def test_reference_is_the_policys_layer() -> None:
     assert distance(dual_layer_reference(x, layer_of(layers), heads=4), layers(x).detach()) < 1e-6
 
 
-@pytest.mark.parametrize(("size", "rows"), [(5, 3), (16, 1), (17, 3), (31, 2), (33, 2), (64, 1), (65, 1)])
+@pytest.mark.parametrize(
+    ("size", "rows"), [(5, 3), (16, 1), (17, 3), (31, 2), (33, 2), (63, 1), (64, 1), (65, 1), (127, 1)]
+)
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.usefixtures("poisoned")
 def test_layer(size: int, rows: int, dtype: torch.dtype, device: str) -> None:

@@ -29,7 +29,9 @@ def distance(left: Tensor, right: Tensor) -> float:
     return value if value == value else float("inf")
 
 
-@pytest.mark.parametrize(("size", "rows"), [(65, 1), (80, 3), (81, 1), (97, 1), (128, 1), (129, 2), (192, 1)])
+@pytest.mark.parametrize(
+    ("size", "rows"), [(65, 1), (80, 3), (81, 1), (97, 1), (127, 1), (128, 1), (129, 2), (192, 1), (255, 1), (257, 1)]
+)
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.usefixtures("poisoned")
 def test_layer(size: int, rows: int, dtype: torch.dtype, device: str) -> None:

@@ -99,10 +99,16 @@ def test_memory_that_ran_out_in_a_capture() -> None:
         finally:
             raise RuntimeError("operation failed due to a previous error during capture")
 
+    def in_triton(part: range) -> int:
+        if len(part) == 1:
+            return part.start
+        raise RuntimeError("Triton Error [CUDA]: out of memory")
+
     def broken(part: range) -> None:
         raise RuntimeError("a bug")
 
     assert [answer for _, answer in Parts(2).each(range(2), work)] == [0, 1]
+    assert [answer for _, answer in Parts(2).each(range(2), in_triton)] == [0, 1]
     with pytest.raises(RuntimeError, match="a bug"):
         list(Parts(2).each(range(2), broken))
 

@@ -11,7 +11,7 @@ import torch
 from dact.bench.blocks import WHOLE, Shard, blocks
 from dact.bench.judge import judge
 from dact.bench.results_file import Costs, ResultsFile, fingerprint
-from dact.instances import InstanceSet
+from dact.instances import InputError, InstanceSet
 from dact.instances.arrays import FloatArray, IntArray
 from dact.policy import find_weights
 from dact.problems import PROBLEMS
@@ -97,6 +97,9 @@ def evaluate(
     shared = out is not None or shard != WHOLE or team.size > 1
     solver = _Solver(instances, config, rows, SHARED_ROWS if shared else None, progress)
     wanted = blocks(len(instances), solver.rows, shard)
+    if len(wanted) < team.size:
+        few = f"{len(wanted)} blocks of {solver.rows} instances are too few for {team.size} processes"
+        raise InputError(f"{few}: choose smaller ones (--rows)")
     file = None if out is None else ResultsFile(out, fingerprint(instances, solver.weights, config, solver.rows))
     found = team.told(file.read() if file is not None and team.leads else {})
     wanted = [block for block in wanted if not all(place in found for place in block)]

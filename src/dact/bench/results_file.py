@@ -1,9 +1,9 @@
 """Results that outlive an interruption: a line of JSON for each instance, added block by block."""
 
 import json
-import os
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from io import SEEK_END, FileIO
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,8 @@ from dact.solve import SolveConfig
 
 Costs = dict[int, float]
 """By the instance's place in the set."""
+BEGINS = b'{"instance": '
+"""Every line does, also one that was cut short."""
 
 
 def fingerprint(instances: InstanceSet, weights: Weights, config: SolveConfig, rows: int) -> str:
@@ -38,30 +40,33 @@ class ResultsFile:
     """The fingerprint that every line carries."""
 
     def read(self) -> Costs:
-        """What has been found; a last line that was cut short is removed."""
+        """What has been found; a line that was cut short, where a process was killed, does not count."""
         if not self.path.exists():
             return {}
         try:
-            content = self.path.read_bytes()
-            whole = content[: content.rfind(b"\n") + 1]
-            if len(whole) < len(content):
-                os.truncate(self.path, len(whole))
+            lines = self.path.read_bytes().splitlines()
         except OSError as error:
-            raise InputError(f"{self.path}: cannot be read or mended ({error.strerror})") from None
-        return dict(self._parsed(number, line) for number, line in enumerate(whole.splitlines(), start=1))
+            raise InputError(f"{self.path}: cannot be read ({error.strerror})") from None
+        whole = ((number, line) for number, line in enumerate(lines, start=1) if line and not _cut_short(line))
+        return dict(self._parsed(number, line) for number, line in whole)
 
     def add(self, places: range, instances: InstanceSet, costs: np.ndarray) -> None:
-        """Append a block."""
+        """Append a block, on a new line where the last one was cut short."""
         known = instances.reference_cost
         lines = [
             {"instance": place, "cost": float(cost), "reference": _number(known, place), "run": self.run}
             for place, cost in zip(places, costs, strict=True)
         ]
+        block = "".join(json.dumps(line) + "\n" for line in lines).encode()
         try:
-            with self.path.open("ab", buffering=0) as stream:
-                stream.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+            with self.path.open("ab+", buffering=0) as stream:
+                if stream.tell() and not _ends_a_line(stream):
+                    block = b"\n" + block
+                written = stream.write(block)
         except OSError as error:
             raise InputError(f"{self.path}: cannot be written ({error.strerror})") from None
+        if written != len(block):
+            raise InputError(f"{self.path}: only {written} of {len(block)} bytes could be written")
 
     def _parsed(self, number: int, line: bytes) -> tuple[int, float]:
         try:
@@ -75,6 +80,16 @@ class ResultsFile:
                 "name another file"
             )
         return place, cost
+
+
+def _cut_short(line: bytes) -> bool:
+    """Is it the beginning of a line of ours, and no more?"""
+    return (line.startswith(BEGINS) or BEGINS.startswith(line)) and not line.endswith(b"}")
+
+
+def _ends_a_line(stream: FileIO) -> bool:
+    stream.seek(-1, SEEK_END)
+    return stream.read(1) == b"\n"
 
 
 def _number(costs: np.ndarray | None, place: int) -> float | None:

@@ -17,6 +17,8 @@ from dact.search import SearchRun, Stop, search_batch, settled_precision
 from dact.solve import SolveConfig, make_engine, start_tours
 
 REPEATS = 5
+LARGEST_ERROR = 1e-4
+"""Of an incumbent's cost, over that cost. float32 sums of a thousand legs stay below a hundredth of it."""
 LEAST_STEPS, MOST_STEPS = 8, 1000
 LIKE_X = InstanceConfig(
     nodes="clustered", demand="quadrant", capacity="routes", route_low=5.5, route_mode=5.6, route_high=6.0
@@ -34,6 +36,8 @@ class SearchCase:
     instances: int
     augment: int = 1
     kind: InstanceConfig = UNIFORM
+    stands_in: bool = False
+    """For an instance of a library, which a file may put in its place."""
     given: Instance | None = None
     """All rows are this instance."""
     authors_per_s: float | None = None
@@ -55,15 +59,15 @@ SEARCH_CASES = (
     SearchCase(name="cvrp20", problem="cvrp", size=20, instances=10_000, authors_per_s=39_000),
     SearchCase(name="cvrp50", problem="cvrp", size=50, instances=10_000),
     SearchCase(name="cvrp100", problem="cvrp", size=100, instances=10_000, authors_per_s=10_000),
-    SearchCase(name="cvrp200-x", problem="cvrp", size=199, instances=1_000, kind=LIKE_X),
+    SearchCase(name="cvrp200-x", problem="cvrp", size=199, instances=1_000, kind=LIKE_X, stands_in=True),
     SearchCase(name="tsp100-x8", problem="tsp", size=100, instances=1, augment=8),
-    SearchCase(name="cvrp1000", problem="cvrp", size=1_000, instances=8),
+    SearchCase(name="cvrp1000", problem="cvrp", size=1_000, instances=8, stands_in=True),
 )
 """The authors' rates are with 1,000 rows (TSP100: 4,000), where their code is fastest."""
 
 QUICK_SEARCH_CASES = (
     SearchCase(name="tsp20", problem="tsp", size=20, instances=8),
-    SearchCase(name="cvrp10-x", problem="cvrp", size=10, instances=4, kind=LIKE_X),
+    SearchCase(name="cvrp10-x", problem="cvrp", size=10, instances=4, kind=LIKE_X, stands_in=True),
     SearchCase(name="tsp20-x8", problem="tsp", size=20, instances=1, augment=8),
 )
 
@@ -173,10 +177,14 @@ def _forget_memory(device: torch.device) -> None:
 def _cost_error(rows: Batch, done: SearchRun) -> float:
     truth_B = recost(rows, done.state.incumbent_BN)
     error_B = (done.state.incumbent_cost_B.double() - truth_B).abs() / truth_B
-    return float(f"{float(error_B.max()):.2e}")
+    error = float(error_B.max())
+    if not error <= LARGEST_ERROR:
+        raise RuntimeError(f"the cost of row {int(error_B.argmax())} is off by {error:.2e} of it")
+    return float(f"{error:.2e}")
 
 
 def with_file(cases: Sequence[SearchCase], instance: Instance) -> tuple[SearchCase, ...]:
-    """The cases with copies of this instance in the place of those like X."""
-    own = partial(replace, given=instance, name=instance.name, problem=instance.problem, size=instance.size)
-    return tuple(own(case) if case.kind == LIKE_X else case for case in cases)
+    """The cases with copies of this instance in the place of the one that stands for such, of the nearest size."""
+    nearest = min((case for case in cases if case.stands_in), key=lambda case: abs(case.size - instance.size))
+    own = replace(nearest, given=instance, name=instance.name, problem=instance.problem, size=instance.size)
+    return tuple(own if case == nearest else case for case in cases)

@@ -22,6 +22,8 @@ GPU_BYTES = 4 * 2**30
 """Device memory that rows are counted for. Fixed, so that the same seed gives the same draws whatever else runs."""
 MATRIX_BYTES = 16
 """For each pair of nodes of an instance with distances of its own: on the GPU and, while it is made, on the host."""
+NO_MEMORY = ("out of memory", "ALLOC_FAILED")
+"""How Triton and CUDA's libraries say it, in errors of no kind of their own."""
 LOOK_EVERY = 0.3
 """Seconds between two looks at a GPU: each waits for it and copies all costs."""
 
@@ -92,11 +94,14 @@ def _unless_too_large(part: range, work: Callable[[range], Answer]) -> tuple[Ans
         return (work(part),)
     except RuntimeError as error:
         # Inside the capture of a graph, the error that ends the capture hides the one that caused it.
-        causes = (error, error.__context__)
-        if not any(isinstance(each, torch.cuda.OutOfMemoryError) for each in causes):
+        if not (_lacks_memory(error) or _lacks_memory(error.__context__)):
             raise
         if len(part) == 1:
             raise ValueError(
                 "the GPU has not enough memory for this instance alone: ask for fewer augmentations, or --device cpu"
             ) from None
         return None
+
+
+def _lacks_memory(error: BaseException | None) -> bool:
+    return isinstance(error, torch.cuda.OutOfMemoryError) or any(words in str(error) for words in NO_MEMORY)

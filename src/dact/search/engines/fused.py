@@ -23,7 +23,10 @@ from dact.search.state import SearchState
 
 @dataclass
 class FusedEngine:
-    """Look, pick, move: about eight kernels a step, none of which stores anything of size N x N."""
+    """Look, pick, move: about eight kernels a step, none of which stores anything of size N x N.
+
+    For CVRP that holds for 2-opt; what insert and swap may do there is a mask of the problem's own.
+    """
 
     problem: Problem
     policy: Policy

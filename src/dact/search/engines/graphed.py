@@ -1,6 +1,6 @@
 """The graphed engine: the plain engine's steps, replayed on a GPU without waking the host, in a chosen precision."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -19,28 +19,19 @@ PRECISIONS = ("float32", "tf32", *HALVES)
 
 
 class _Look:
-    """The policy in a precision, compiled if wanted; logits are float32 in any case."""
+    """The policy in a precision; logits are float32 in any case."""
 
-    def __init__(self, policy: Policy, precision: str, compiled: bool) -> None:
+    def __init__(self, policy: Policy, precision: str) -> None:
         self.policy = policy
         self.dtype = HALVES.get(precision)
-        self.networks: tuple[Callable[..., Tensor], ...] | None = None
-        if compiled:
-            self.networks = tuple(torch.compile(net, dynamic=False) for net in (policy.encoder, policy.decoder))
 
     def __call__(self, features_BNF: Tensor) -> Tensor:
         """(B, N, N) logits."""
         # A cache of cast weights would not outlive the capture of a graph.
         kind = features_BNF.device.type
         with torch.autocast(kind, dtype=self.dtype, enabled=self.dtype is not None, cache_enabled=False):
-            return self._logits(features_BNF).float()
-
-    def _logits(self, features_BNF: Tensor) -> Tensor:
-        if self.networks is None:
             logits_BNN: Tensor = self.policy(features_BNF)
-            return logits_BNN
-        encoder, decoder = self.networks
-        return decoder(encoder(features_BNF, self.policy.places(features_BNF.shape[1], features_BNF.device)))
+            return logits_BNN.float()
 
 
 @contextmanager
@@ -63,8 +54,6 @@ class GraphedEngine:
     config: SearchConfig
     precision: str = "float32"
     """`float32`, `tf32`, or the networks under autocast to `float16` or `bfloat16`."""
-    compile: bool = False
-    """Put the networks through torch.compile."""
     graph_steps: int = 8
     """Steps in one graph; what remains is made one by one."""
     _replays: Replays = field(default_factory=Replays, init=False, repr=False)
@@ -74,7 +63,7 @@ class GraphedEngine:
             raise ValueError(f"precision '{self.precision}' is not one of {', '.join(PRECISIONS)}")
         if self.graph_steps < 1:
             raise ValueError(f"graph_steps {self.graph_steps} is below 1")
-        look = _Look(self.policy, self.precision, self.compile)
+        look = _Look(self.policy, self.precision)
         self._plain = PlainEngine(self.problem, look, self.config)
 
     @torch.inference_mode()
