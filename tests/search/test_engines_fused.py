@@ -10,7 +10,7 @@ import torch
 if not torch.cuda.is_available() and find_spec("triton"):
     os.environ["TRITON_INTERPRET"] = "1"
 
-from dact.policy import DecoderConfig, EncoderConfig, Policy, PolicyConfig, single_aspect
+from dact.policy import DecoderConfig, EncoderConfig, Policy, PolicyConfig, PositionConfig, single_aspect
 from dact.problems import PROBLEMS, Batch
 from dact.search import PlainEngine, SearchConfig, SearchState, start_state
 from dact.search.engines.fused import FusedEngine
@@ -46,7 +46,8 @@ def agree(left: SearchState, right: SearchState, names: tuple[str, ...]) -> None
 
 
 @pytest.mark.parametrize(
-    ("operator", "greedy"), [("two_opt", False), ("two_opt", True), ("insert", False), ("swap", False)]
+    ("operator", "greedy"),
+    [("two_opt", False), ("two_opt", True), ("insert", False), ("insert", True), ("swap", False), ("swap", True)],
 )
 def test_moves_are_those_of_the_plain_engine(problem_name: str, batch: Batch, operator: str, greedy: bool) -> None:
     """In float32 the same seed gives the same tours, whatever the operator."""
@@ -99,11 +100,15 @@ def test_half_precision(problem_name: str, batch: Batch) -> None:
 
 @pytest.mark.parametrize(
     "config",
-    [single_aspect(2), PolicyConfig(features=2, encoder_config=EncoderConfig(norm="layer"))],
-    ids=["single aspect", "layer norm"],
+    [
+        single_aspect(2),
+        PolicyConfig(features=2, encoder_config=EncoderConfig(norm="layer")),
+        *(PolicyConfig(features=2, position=PositionConfig(kind=kind)) for kind in ("cyclic_paper", "sinusoidal")),
+    ],
+    ids=["single aspect", "layer norm", "Eq. 4's encoding", "sinusoidal encoding"],
 )
-def test_other_encoders_go_through_pytorch(config: PolicyConfig, generator: torch.Generator) -> None:
-    """Without a kernel for the encoder the moves are still the plain engine's."""
+def test_other_policies(config: PolicyConfig, generator: torch.Generator) -> None:
+    """With other encodings, and without a kernel for the encoder, the moves are still the plain engine's."""
     torch.manual_seed(0)
     problem, policy = PROBLEMS["tsp"], Policy(config).to(DEVICE)
     batch = problem.sample(8, 2, generator).to(DEVICE)
@@ -116,6 +121,21 @@ def test_other_encoders_go_through_pytorch(config: PolicyConfig, generator: torc
         )
     )
     agree(left, right, ("tour_BN", "last_move_B2"))
+
+
+def test_augmented_rows(problem_name: str, batch: Batch) -> None:
+    """Rows under other symmetries of the square are searched as the plain engine searches them."""
+    problem, policy = PROBLEMS[problem_name], policy_for(problem_name)
+    rows, begin = batch.augmented(3), start(problem_name, batch)
+    begin = start_state(begin.tour_BN.repeat_interleave(3, 0), begin.cost_B.repeat_interleave(3, 0))
+    left, right = (
+        engine.advance(rows, begin, 2, torch.Generator(DEVICE).manual_seed(0))
+        for engine in (
+            FusedEngine(problem, policy, SearchConfig(), precision="float32"),
+            PlainEngine(problem, policy, SearchConfig()),
+        )
+    )
+    agree(left, right, ("tour_BN", "last_move_B2", "incumbent_BN"))
 
 
 def test_long_tours(generator: torch.Generator) -> None:
