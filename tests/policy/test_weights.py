@@ -1,5 +1,6 @@
 """Weights on disk."""
 
+import datetime
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from dact.policy import (
     find_weights,
     load_weights,
     make_critic,
+    read_card,
     save_weights,
+    shipped,
     starting_weights,
     weights,
 )
@@ -123,3 +126,22 @@ def test_untrained_weights_say_so_and_are_always_the_same() -> None:
     assert "untrained" in first.card.note
     features = torch.rand(1, 5, 2)
     assert torch.equal(first.policy(features), second.policy(features))
+
+
+@pytest.mark.parametrize("path", shipped(), ids=lambda path: path.stem)
+def test_shipped_weights_say_what_they_are(path: Path) -> None:
+    """Each has its config, GPU minutes, date, commit and measured gaps, and is named as its file."""
+    card = read_card(path)
+    assert card.name == path.stem == f"{card.problem}{card.size}"
+    assert card.training["name"] == card.name
+    assert card.training["size"] == card.size
+    assert card.gpu_minutes > 0
+    assert datetime.date.fromisoformat(card.created) >= datetime.date(2026, 11, 15)
+    assert len(card.commit) >= 7
+    assert all(0 < gap < 10 for gap in card.gaps.values())
+    assert card.gaps
+
+
+def test_six_models_are_shipped() -> None:
+    """Both problems in the paper's three sizes."""
+    assert {path.stem for path in shipped()} >= {f"{kind}{size}" for kind in ("tsp", "cvrp") for size in (20, 50, 100)}

@@ -21,7 +21,7 @@ def scripted(tmp_path, tiny):
         reports = []
         trainer = make_trainer(tiny(**changes), tmp_path, Recorder(tmp_path, reports.append, tensorboard=False))
         answers = iter(costs)
-        trainer.validation.measure = lambda: Score(next(answers))
+        trainer.validation.measure = lambda stop: Score(next(answers))
         return trainer, reports
 
     return make
@@ -48,6 +48,19 @@ def test_collapse_rolls_back(tmp_path, scripted):
     trainer.run(Limits())
     assert reports[-1].event == "best"
     assert reports[-1].actor_rate == pytest.approx(0.5 * 1e-3 * 0.985 ** (200 * 5 / 6))
+
+
+def test_where_a_call_ends_decides_nothing(tmp_path, scripted):
+    """A lucky validation at the end of a call gives the weights that are kept, and nothing to judge collapses by."""
+    trainer, reports = scripted([3.0, 1.5, 2.0, 2.0, 2.0])
+    trainer.run(Limits(segments=3))
+    kept = (tmp_path / "best.safetensors").read_bytes()
+    trainer.run(Limits())
+    assert trainer.progress.rollbacks == 0
+    assert trainer.progress.judged_cost == 2.0
+    assert trainer.progress.best_cost == 1.5
+    assert (tmp_path / "best.safetensors").read_bytes() == kept
+    assert [report.event for report in reports if report.event] == ["start", "end"]
 
 
 def test_a_little_worse_is_no_collapse(scripted):
@@ -94,7 +107,7 @@ def test_smoothed_weights_are_validated_and_kept(tmp_path, scripted):
     trainer, _ = scripted([3.0, 2.0], ppo={"smoothing": 0.9})
     optimiser, seen = trainer.learner.optimiser, []
     measure = trainer.validation.measure
-    trainer.validation.measure = lambda: seen.append(optimiser.value_GL.clone()) or measure()
+    trainer.validation.measure = lambda stop: seen.append(optimiser.value_GL.clone()) or measure(stop)
     trainer.run(Limits(segments=6))
     assert torch.equal(seen[1], optimiser.smooth_GL)
     assert not torch.equal(seen[1], optimiser.value_GL)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from dact.policy import CriticConfig
 from dact.training.config import TrainConfig, changed, from_dict, load_config, to_toml
 
 RECIPES = Path(__file__).parents[2] / "docs/recipes.md"
@@ -41,7 +42,8 @@ def test_paper_settings(name):
     assert (ppo.update_epochs, ppo.clip, ppo.discount, ppo.actor_rate, ppo.critic_rate) == (3, 0.1, 0.999, 1e-4, 3e-5)
     assert (schedule.decay, config.curriculum.sharpness, schedule.schedule_minutes) == (0.985, 0.2, 0)
     assert not ppo.normalise_advantage
-    assert ppo.entropy_bonus == ppo.kl_limit == schedule.rate_warm_up == 0
+    assert ppo.entropy_bonus == ppo.kl_limit == ppo.smoothing == schedule.rate_warm_up == 0
+    assert (ppo.share, config.curriculum.horizons, config.critic) == (1.0, 1, CriticConfig())
     assert (CONFIGS[0].parent / f"{name}-fast.toml").exists()
 
 
@@ -83,6 +85,8 @@ def test_every_idea_in_the_recipes_is_a_setting(setting):
         ("nothing.rows=3", "'nothing' is unknown"),
         ("rows=many", "'schedule.rows' is 'many', but must be of type int"),
         ("rows=0", "schedule.rows is 0"),
+        ("actor_rate=nan", "'ppo.actor_rate' is nan, but must be a finite number"),
+        ("decay=inf", "'schedule.decay' is inf, but must be a finite number"),
         ("size=3", "size 3 is below 4"),
         ("problem=tsptw", "problem 'tsptw' is not one of tsp, cvrp"),
         ("operator=or_opt", "operator 'or_opt'"),

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from dact.instances import generate_set
 from dact.problems import PROBLEMS, InstanceConfig
 from dact.training import train_command
 from dact.training.config import from_dict, to_toml
@@ -51,3 +52,22 @@ def test_validation_is_of_the_kind_trained_on():
     assert (first.coordinates_BN2[:, 0] == 0.5).all()
     assert first.demand_BN[:, first.depots :].min() >= 50
     assert torch.equal(first.coordinates_BN2, second.coordinates_BN2)
+
+
+def test_files_that_do_not_fit_are_refused(tmp_path):
+    """Another problem, another size, or fewer instances than are to be measured."""
+    path = tmp_path / "set.npz"
+    generate_set("tsp", 9, 3, 1).save_npz(path)
+
+    def batch(problem, size, count):
+        source = InstanceSource(problem=PROBLEMS[problem], size=size, rows=1)
+        return validation_batch(source, ValidationConfig(file=str(path), count=count))
+
+    assert batch("tsp", 9, 2)[0].rows == 2
+    for wrong, said in (
+        (("cvrp", 9, 2), "set.npz holds tsp instances, but cvrp is trained"),
+        (("tsp", 8, 2), "set.npz holds instances of size 9, but size is 8"),
+        (("tsp", 9, 4), "set.npz holds 3 instances, but validation.count is 4"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            batch(*wrong)

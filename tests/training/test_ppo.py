@@ -31,15 +31,29 @@ def test_rollout_and_update_agree(make_learner, problem_name):
 
 
 def test_first_pass_has_ratio_one(make_learner, problem_name):
-    """One update epoch measures no KL, clips nothing, and its actor loss is minus the mean advantage."""
+    """While nothing moves, one update epoch measures no KL and clips nothing."""
     learner = make_learner(problem_name, update_epochs=1)
+    learner.optimiser.set_rates(0.0, 0.0)
     segment = record(learner)
     before = evaluate_segment(learner.networks, segment)
     metrics = measured(update(learner.networks, segment, learner.optimiser, learner.config))
-    assert metrics["approx_kl"] == 0
+    assert metrics["approx_kl"] == pytest.approx(0, abs=1e-6)
     assert metrics["clip_fraction"] == 0
     assert metrics["rollout_log_ratio"] < 1e-4
     assert metrics["value"] == pytest.approx(before.value_TB.mean().item())
+
+
+def test_a_single_epoch_tells_how_far_the_policy_went(make_learner, problem_name):
+    """KL and clip fraction are those of the policy after the step."""
+    learner = make_learner(problem_name, update_epochs=1)
+    learner.optimiser.set_rates(0.03, 0.0)
+    segment = record(learner)
+    before = evaluate_segment(learner.networks, segment).log_prob_TB.detach()
+    metrics = measured(update(learner.networks, segment, learner.optimiser, learner.config))
+    log_ratio = evaluate_segment(learner.networks, segment).log_prob_TB.detach() - before
+    assert metrics["approx_kl"] > 1e-3
+    assert metrics["approx_kl"] == pytest.approx((log_ratio.exp() - 1 - log_ratio).mean().item(), rel=1e-3)
+    assert metrics["clip_fraction"] == pytest.approx(((log_ratio.exp() - 1).abs() > 0.1).float().mean().item())
 
 
 def test_losses_by_hand():

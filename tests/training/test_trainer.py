@@ -4,16 +4,19 @@ import csv
 import math
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from dact.policy import load_weights
+from dact.policy import load_weights, save_weights
 from dact.training.checkpoint import load_checkpoint
 from dact.training.command import Outcome, make_trainer, train_command
 from dact.training.config import TrainConfig, to_toml
 from dact.training.recorder import Recorder
+from dact.training.trainer import Limits
+from dact.training.validation import LOOK_EVERY
 
 
 @pytest.fixture
@@ -146,6 +149,39 @@ def test_sigterm_stops_with_a_checkpoint(tmp_path, train):
     assert train(tmp_path / "run", resume=tmp_path / "run").progress.segments == 18
 
 
+def test_a_signal_ends_a_validation(tmp_path, tiny):
+    """However long it would take: the numbers so far are recorded, and a checkpoint is there."""
+    config = tiny(validation={"count": 4, "steps": 100 * LOOK_EVERY, "every_batches": 2})
+    asked = []
+
+    def stop() -> bool:
+        asked.append(1)
+        return len(asked) > 140
+
+    trainer = make_trainer(config, tmp_path, Recorder(tmp_path, tensorboard=False))
+    assert not trainer.run(Limits(stop=stop))
+    assert len(asked) == 141
+    assert load_checkpoint(tmp_path / "checkpoint.pt").progress.segments == 6
+    assert [int(row["segments"]) for row in rows(tmp_path)] == [0, 3, 6]
+    assert rows(tmp_path)[-1]["actor_loss"]
+    assert not rows(tmp_path)[-1]["validation_cost"]
+
+
+def test_an_error_within_a_segment_leaves_the_checkpoint_before(tmp_path, tiny):
+    """Half a segment is nothing to go on from."""
+    trainer = make_trainer(tiny(), tmp_path, Recorder(tmp_path, tensorboard=False))
+    trainer.run(Limits(segments=4))
+    before = (tmp_path / "checkpoint.pt").read_bytes()
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    trainer.learner.segment = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        trainer.run(Limits())
+    assert (tmp_path / "checkpoint.pt").read_bytes() == before
+
+
 def test_minutes_limit_one_call(tmp_path, train):
     """No time at all: nothing is trained, yet there is a checkpoint to go on from."""
     assert train(tmp_path / "run", minutes=0).progress.segments == 0
@@ -168,9 +204,52 @@ def test_weights_are_kept_and_can_start_a_run(tmp_path, train):
     assert (card.name, card.problem, card.size) == ("tiny", "tsp", 6)
     assert card.training["schedule"]["rows"] == 4
     assert card.created
+    assert card.started_from == ""
     again = train(tmp_path / "again", init=str(run.weights), segments=0)
+    assert load_weights(again.weights).card.started_from == str(run.weights)
     assert float(rows(again.folder)[0]["validation_cost"]) == pytest.approx(run.progress.best_cost)
     assert again.weights is not None
+
+
+def test_minutes_of_the_weights_before_count(tmp_path, train):
+    """A card has the GPU minutes of all that led to the weights."""
+    run = train(tmp_path / "run")
+    weights = load_weights(run.weights)
+    save_weights(run.weights, replace(weights, card=replace(weights.card, gpu_minutes=12.5)))
+    again = train(tmp_path / "again", init=str(run.weights), segments=0)
+    assert load_weights(again.weights).card.gpu_minutes == 12.5
+
+
+def test_what_cannot_change_is_refused(tmp_path, tiny, train):
+    """Other networks than the weights', or than those of the run, are one sentence, and nothing is written."""
+    run = train(tmp_path / "run", segments=2)
+    before = (run.folder / "config.toml").read_text()
+    for setting in ("norm=layer", "incumbent=true", "rows=8", "smoothing=0.9", "size=7"):
+        with pytest.raises(ValueError, match=r"setting '.*' of a run that goes on cannot change from .* to "):
+            train_command(resume=run.folder, settings=[setting], tensorboard=False)
+    assert (run.folder / "config.toml").read_text() == before
+    with pytest.raises(ValueError, match=r"have NetworkConfig\(.*norm='instance'.*, but .*norm='layer'"):
+        train(tmp_path / "other", tiny(network={"norm": "layer"}), init=str(run.weights))
+    with pytest.raises(ValueError, match="gone"):
+        train(tmp_path / "other", init="gone")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_config_says_what_the_critic_is(tmp_path, tiny, train):
+    """One that has learnt to see the incumbent goes on seeing it, and the config of the new run says so."""
+    seeing = train(tmp_path / "seeing", tiny(critic={"incumbent": True}), segments=2)
+    again = train(tmp_path / "again", init=str(seeing.weights), segments=2)
+    assert load_weights(again.weights).card.training["critic"]["incumbent"]
+    assert "incumbent = true" in (again.folder / "config.toml").read_text()
+
+
+def test_a_row_cut_short_is_dropped(tmp_path, train):
+    """A run that was killed while it wrote a row goes on."""
+    run = train(tmp_path / "run", segments=6)
+    with (run.folder / "metrics.csv").open("a") as file:
+        file.write("6,0.0")
+    assert train(tmp_path / "run", resume=run.folder).finished
+    assert [int(row["segments"]) for row in rows(run.folder)] == [0, 3, 6, 9, 12, 15, 18]
 
 
 def test_a_harder_problem_starts_from_the_weights_of_an_easier_one(tmp_path, tiny, train):

@@ -8,8 +8,9 @@ from datetime import date
 import torch
 
 from dact.bench.evaluate import Evaluation, Progress, evaluate
-from dact.bench.rows import commit, device_name, triton_version
+from dact.bench.rows import device_name, triton_version
 from dact.instances import InstanceSet, generate_set
+from dact.provenance import commit
 from dact.search import settled_precision
 from dact.solve import SolveConfig
 

@@ -2,10 +2,8 @@
 
 import csv
 import platform
-import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, fields
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,16 +41,6 @@ def cpu_name() -> str:
 def device_name(kind: str) -> str:
     """The GPU's name, or the CPU's."""
     return torch.cuda.get_device_name() if kind == "cuda" else cpu_name()
-
-
-@cache
-def commit() -> str:
-    """Which source was measured; empty outside a checkout."""
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return ""
 
 
 def triton_version() -> str:

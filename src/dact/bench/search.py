@@ -9,10 +9,11 @@ from functools import partial
 import torch
 
 from dact.bench.recost import recost
-from dact.bench.rows import commit, device_name, percentiles, triton_version
+from dact.bench.rows import device_name, percentiles, triton_version
 from dact.instances import Instance
 from dact.policy import find_weights
 from dact.problems import PROBLEMS, UNIFORM, Batch, InstanceConfig
+from dact.provenance import commit
 from dact.search import SearchRun, Stop, search_batch, settled_precision
 from dact.solve import SolveConfig, make_engine, start_tours
 

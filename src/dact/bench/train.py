@@ -6,7 +6,8 @@ from datetime import date
 
 import torch
 
-from dact.bench.rows import commit, device_name, triton_version
+from dact.bench.rows import device_name, triton_version
+from dact.provenance import commit
 from dact.training import BatchTiming, RuntimeConfig, TrainConfig, time_batch
 
 

@@ -33,6 +33,9 @@ class Card:
     created: str = ""
     commit: str = ""
     gpu_minutes: float = 0.0
+    """With those of the weights that training started from."""
+    started_from: str = ""
+    """Their name, if there were any."""
     gaps: dict[str, float] = field(default_factory=dict)
     """Measured gaps in percent, by what was measured."""
     training: dict[str, Any] = field(default_factory=dict)

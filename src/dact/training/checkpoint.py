@@ -33,6 +33,14 @@ class Progress:
     """Of the call that wrote this."""
     best_cost: float = float("inf")
     best_gap: float | None = None
+    """Of the weights that are kept."""
+    judged_cost: float = float("inf")
+    """What collapses are judged by: the best at a validation that the schedule asked for, so that where calls end
+    makes no difference."""
+    started_from: str = ""
+    """Weights, if not from nothing."""
+    start_minutes: float = 0.0
+    """GPU minutes that they had taken."""
     validated_at: float = 0.0
     """`seconds` at the last validation."""
 

@@ -6,13 +6,14 @@ import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 
 from dact.interrupts import Interrupts
 from dact.policy import Policy, PolicyConfig, adapted, make_critic, starting_weights
 from dact.problems import PROBLEMS
 from dact.training.checkpoint import Checkpoint, Progress, load_checkpoint
-from dact.training.config import TrainConfig, changed, from_dict, load_config, to_toml
+from dact.training.config import TrainConfig, changed, from_dict, load_config, network_of, to_toml
 from dact.training.instances import InstanceSource
 from dact.training.learner import Learner
 from dact.training.networks import Networks, fresh_networks, make_networks
@@ -64,8 +65,10 @@ def train_command(
         raise ValueError(f"{folder} holds a run already: go on with --resume {folder}, or choose another --out")
     team = join_team(settled.runtime.resolved().device)
     try:
-        recorder = _recorder(settled, folder, watch, tensorboard) if team.leads else Silence()
-        trainer = make_trainer(settled, folder, recorder, checkpoint=checkpoint, init=init, team=team)
+        trainer = make_trainer(settled, folder, Silence(), checkpoint=checkpoint, init=init, team=team)
+        if team.leads:
+            # Nothing is written before everything is known to fit.
+            trainer.recorder = _recorder(trainer, watch, tensorboard)
         trainer.progress.total_seconds += time.perf_counter() - started
         # Under torchrun one Ctrl-C comes twice, from the terminal and from torchrun, which ends the stubborn itself.
         with Interrupts(signal.SIGINT, signal.SIGTERM, patient=team.connected) as interrupts:
@@ -99,6 +102,8 @@ def make_trainer(
         problem=task.problem, size=config.size, rows=rows, config=config.instances, sizes=config.sizes
     )
     networks = _networks(config, checkpoint, init, source.length())
+    # What weights bring stays, so that configs and cards say what is trained.
+    config = replace(config, critic=networks.policy.config.critic_config)
     graph = runtime.graph == "true"
     greedy = config.curriculum.tours == "greedy"
     learner = Learner(networks, task, source, config.ppo, seed=config.seed, graph=graph, greedy=greedy, team=team)
@@ -106,13 +111,17 @@ def make_trainer(
     trainer = Trainer(config, learner, validation, recorder, folder)
     if checkpoint is not None:
         trainer.resume(checkpoint)
+    elif networks.origin is not None:
+        trainer.progress.started_from, trainer.progress.start_minutes = networks.origin
     team.share(learner.learnt().values())
     return trainer
 
 
-def _recorder(config: TrainConfig, folder: Path, watch: Watch | None, tensorboard: bool) -> Recorder:
-    recorder = Recorder(folder, watch, tensorboard)
-    (folder / "config.toml").write_text(to_toml(config))
+def _recorder(trainer: Trainer, watch: Watch | None, tensorboard: bool) -> Recorder:
+    recorder = Recorder(trainer.folder, watch, tensorboard)
+    if trainer.progress.segments > 0:
+        recorder.rewind(trainer.progress.segments)
+    (trainer.folder / "config.toml").write_text(to_toml(trainer.config))
     return recorder
 
 
@@ -120,23 +129,35 @@ def _settled(config: Path | None, checkpoint: Checkpoint | None, settings: Seque
     if checkpoint is not None:
         if config is not None:
             raise ValueError("a run that goes on has its config already: change it with key=value settings")
-        return from_dict(changed(checkpoint.config, settings))
+        settled = from_dict(changed(checkpoint.config, settings))
+        _refuse_changes(from_dict(checkpoint.config), settled)
+        return settled
     if config is None:
         raise ValueError("a config file is needed, or a run to go on with")
     return load_config(config, settings)
 
 
+def _refuse_changes(before: TrainConfig, after: TrainConfig) -> None:
+    """What a run cannot change on its way: all that its tensors have the shape of."""
+    fixed = ("problem", "size", "sizes", "network", "critic", "schedule.rows", "ppo.smoothing")
+    for path in fixed:
+        was, wanted = (attrgetter(path)(config) for config in (before, after))
+        if was != wanted:
+            raise ValueError(f"setting '{path}' of a run that goes on cannot change from {was} to {wanted}")
+
+
 def _networks(config: TrainConfig, checkpoint: Checkpoint | None, init: str | None, length: int) -> Networks:
     """From a checkpoint (whose tensors are loaded later), from weights, or fresh."""
-    problem = PROBLEMS[config.problem]
-    pretrained = False
+    problem, origin = PROBLEMS[config.problem], None
     if checkpoint is not None:
         policy = Policy(PolicyConfig.from_dict(checkpoint.policy))
         critic = make_critic(policy.config)
     elif init is not None:
         weights = starting_weights(problem.name, problem.features, config.size, init)
         log.info("starting from %s", init)
-        policy, pretrained = weights.policy, True
+        policy, origin = weights.policy, (init, weights.card.gpu_minutes)
+        if config.network != (known := network_of(policy.config)):
+            raise ValueError(f"the weights {init} have {known}, but {config.network} is asked for")
         if config.fresh_critic:
             policy.config = replace(policy.config, critic_config=config.critic)
             _, critic = fresh_networks(policy.config, config.seed)
@@ -144,4 +165,4 @@ def _networks(config: TrainConfig, checkpoint: Checkpoint | None, init: str | No
             critic = adapted(policy, weights.critic, config.critic)
     else:
         policy, critic = fresh_networks(config.network.policy_config(problem.features, config.critic), config.seed)
-    return make_networks(policy, critic, config.runtime.resolved(), length, pretrained=pretrained)
+    return make_networks(policy, critic, config.runtime.resolved(), length, origin)

@@ -1,5 +1,6 @@
 """All settings of a training run: a TOML file with a table per component, and `key=value` changes to it."""
 
+import math
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
@@ -39,6 +40,14 @@ class NetworkConfig:
             critic_config=critic,
             position=PositionConfig(kind=self.position),
         )
+
+
+def network_of(config: PolicyConfig) -> NetworkConfig:
+    """The settings that give such networks."""
+    encoder = config.encoder_config
+    return NetworkConfig(
+        encoder=config.encoder, norm=encoder.norm, position=config.position.kind, dim=encoder.dim, layers=encoder.layers
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +197,8 @@ def _checked(wanted: Any, value: Any, key: str) -> Any:  # noqa: ANN401 - a type
         return float(value)
     if wanted is str and type(value) is bool:
         return str(value).lower()
+    if wanted is float and type(value) is float and not math.isfinite(value):
+        raise ValueError(f"setting '{key}' is {value}, but must be a finite number")
     if type(value) is not wanted:
         raise ValueError(f"setting '{key}' is {value!r}, but must be of type {wanted.__name__}")
     return value

@@ -1,10 +1,10 @@
 """Trained weights for everybody else: a .safetensors file with a card that says what they are."""
 
 import datetime
-import subprocess
 from pathlib import Path
 
 from dact.policy import Card, Weights, save_weights
+from dact.provenance import commit
 from dact.training.checkpoint import Progress
 from dact.training.config import TrainConfig
 from dact.training.networks import Networks
@@ -21,7 +21,7 @@ def make_card(config: TrainConfig, progress: Progress) -> Card:
     measured = (
         f"{Path(validation.file).name or 'generated'}, {validation.count} instances, T={validation.steps}, greedy"
     )
-    minutes = progress.total_seconds / 60
+    minutes = progress.total_seconds / 60 if config.runtime.resolved().device == "cuda" else 0.0
     return Card(
         name=config.name,
         problem=config.problem,
@@ -29,19 +29,9 @@ def make_card(config: TrainConfig, progress: Progress) -> Card:
         note=f"{progress.segments} segments of {config.ppo.segment} steps on {config.schedule.rows} instances, "
         f"validation cost {progress.best_cost:.4f} ({measured})",
         created=datetime.datetime.now(datetime.UTC).date().isoformat(),
-        commit=current_commit(),
-        gpu_minutes=round(minutes, 1) if config.runtime.resolved().device == "cuda" else 0.0,
+        commit=commit(),
+        gpu_minutes=round(progress.start_minutes + minutes, 1),
         gaps={} if progress.best_gap is None else {measured: round(progress.best_gap, 4)},
+        started_from=progress.started_from,
         training=config.to_dict(),
     )
-
-
-def current_commit() -> str:
-    """The commit of the working tree the package runs from; empty outside of one."""
-    try:
-        answer = subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=5
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return answer.stdout.strip() if answer.returncode == 0 else ""

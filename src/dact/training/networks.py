@@ -64,8 +64,8 @@ class Networks:
     policy: Policy
     critic: Critic
     precision: str = "float32"
-    pretrained: bool = False
-    """Started from weights."""
+    origin: tuple[str, float] | None = None
+    """Name and GPU minutes of the weights they started from."""
 
     @property
     def device(self) -> torch.device:
@@ -107,7 +107,7 @@ class Networks:
 
 
 def make_networks(
-    policy: Policy, critic: Critic, runtime: RuntimeConfig, length: int, pretrained: bool = False
+    policy: Policy, critic: Critic, runtime: RuntimeConfig, length: int, origin: tuple[str, float] | None = None
 ) -> Networks:
     """Networks on their device, for tours up to a length. Sets the process's matrix precision on a GPU."""
     device = torch.device(runtime.device)
@@ -120,7 +120,7 @@ def make_networks(
     precision = runtime.precision
     if precision == "float16" and not policy.encoder.has_kernels(length):
         precision = "tf32"
-    return Networks(policy=policy, critic=critic, precision=precision, pretrained=pretrained)
+    return Networks(policy=policy, critic=critic, precision=precision, origin=origin)
 
 
 def fresh_networks(config: PolicyConfig, seed: int) -> tuple[Policy, Critic]:

@@ -14,8 +14,10 @@ from dact.training.optimiser import Optimiser
 from dact.training.rollout import Segment
 
 METRICS = ("reward", *MEASURED, "rollout_log_ratio", "actor_norm", "critic_norm", "skipped")
-"""What an update measures: losses and norms averaged over its epochs; KL and clip fraction at the last epoch, the
-rest at the first, where the policy is still the one that acted; with a single epoch these two are 0."""
+"""What an update measures: losses and norms averaged over its epochs; KL and clip fraction at the last epoch, or
+after a single one; the rest at the first, where the policy is still the one that acted."""
+PROBED = 16
+"""Rows by which a single epoch's KL and clip fraction are measured: all would cost a sixth of a segment."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +91,20 @@ def update(networks: Networks, segment: Segment, optimiser: Optimiser, config: P
         norm_2, skipped = optimiser.step(loss, config.gradient_norm, enough)
         epochs.append(torch.cat((measured_M, norm_2, skipped.unsqueeze(0))))
     assert old is not None
+    if config.update_epochs == 1:
+        epochs[0][2:4] = _moved(networks, segment, old, config.clip)
     return _summary(segment, old, torch.stack(epochs))
+
+
+@torch.no_grad()
+def _moved(networks: Networks, segment: Segment, old: Evaluation, clip: float) -> Tensor:
+    """(2,) approximate KL and clip fraction of the policy after the step, by a few rows."""
+    seen = (segment.features_TBNF, segment.open_TBNN, segment.move_TB2)
+    features_RNF, open_RNN, move_R2 = (x[:, :PROBED].flatten(0, 1) for x in seen)
+    log_prob_R, _ = networks.log_prob(networks.encode(features_RNF), open_RNN, move_R2)
+    log_ratio_R = log_prob_R - old.log_prob_TB[:, :PROBED].flatten()
+    moved_R = log_ratio_R.expm1()
+    return torch.stack(((moved_R - log_ratio_R).mean(), (moved_R.abs() > clip).float().mean()))
 
 
 @torch.no_grad()

@@ -77,7 +77,7 @@ class Recorder(Silence):
         if not self.path.exists():
             return
         with self.path.open(newline="") as file:
-            kept = [row for row in csv.DictReader(file) if int(row["segments"]) <= segments]
+            kept = [row for row in csv.DictReader(file) if _whole(row) and int(row["segments"]) <= segments]
         partial = self.path.with_name(self.path.name + ".part")
         with partial.open("w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS)
@@ -109,6 +109,11 @@ class Recorder(Silence):
         """Flush TensorBoard."""
         if self._board is not None:
             self._board.close()
+
+
+def _whole(row: dict[str, str | None]) -> bool:
+    """Not one that was cut short."""
+    return row["segments"] is not None and row["segments"].isdigit() and None not in row.values()
 
 
 def _number(report: Report, name: str) -> object:

@@ -22,6 +22,10 @@ GO_ON, END, STOP = 0.0, 1.0, 2.0
 CHECKED = ("actor_loss", "value_loss", "actor_norm", "critic_norm")
 
 
+class Stopped(Exception):  # noqa: N818 - not an error
+    """Asked to stop during a validation."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """When one call of a run ends, whatever is left of its schedule."""
@@ -31,7 +35,7 @@ class Limits:
     segments: int | None = None
     """Segments in all."""
     stop: Callable[[], bool] = lambda: False
-    """Asked before each segment; True ends the call at once, without a last validation."""
+    """Asked before each segment and during validations; True ends the call at once, without a last validation."""
 
 
 class Trainer:
@@ -51,6 +55,9 @@ class Trainer:
         self.best = snapshot(learner.learnt())
         self._clock = time.perf_counter()
         self._measured_at = -1
+        self._between = True
+        """No segment is half done, so that what there is may be kept."""
+        self._stop: Callable[[], bool] = lambda: False
 
     @property
     def finished(self) -> bool:
@@ -58,13 +65,19 @@ class Trainer:
         return self._schedule_progress() >= 1
 
     def run(self, limits: Limits) -> bool:
-        """Train until the schedule or a limit ends; True if the schedule is done. A checkpoint is always written."""
-        self._clock = time.perf_counter()
+        """Train until the schedule or a limit ends; True if the schedule is done.
+
+        A checkpoint is written, but for errors in the middle of a segment: then the one before stays.
+        """
+        self._clock, self._stop = time.perf_counter(), limits.stop
         try:
             self._loop(limits)
+        except Stopped:
+            pass
         finally:
             self._tick()
-            self.save()
+            if self._between:
+                self.save()
             self.recorder.close()
         return self.finished
 
@@ -101,17 +114,18 @@ class Trainer:
             self.learner.reseed(self.config.seed + self.progress.segments)
         self.progress.processes = self.team.size
         self._set_rates()
-        self.recorder.rewind(self.progress.segments)
 
     def _loop(self, limits: Limits) -> None:
         if self.progress.segments == 0:
             self._first_validation()
         begun = self.progress.segments
         while (verdict := self._verdict(limits)) == GO_ON:
+            self._between = False
             if self.progress.segments % self.config.segments == 0:
                 self._begin_horizon()
             self.learner.segment()
             self.progress.segments += 1
+            self._between = True
             self._tick()
             if self.progress.segments % self.config.segments == 0:
                 self._end_horizon()
@@ -157,17 +171,24 @@ class Trainer:
         if broken:
             self._record(metrics, None, self._roll_back(f"{broken[0]} is {metrics[broken[0]]}"))
         elif self._validation_due():
-            score = self._measure()
-            self._record(metrics, score, self._judge(score))
+            self.save()
+            self._validate(metrics)
             self.save()
         else:
             self._record(metrics, None, "")
 
+    def _validate(self, metrics: dict[str, float]) -> None:
+        try:
+            score = self._measure()
+        except Stopped:
+            self._record(metrics, None, "")
+            raise
+        self._record(metrics, score, self._judge(score))
+
     def _judge(self, score: Score) -> str:
-        if score.cost < self.progress.best_cost:
-            self._keep(score)
-            return "best"
-        limit = self.progress.best_cost * (1 + self.config.validation.collapse)
+        if score.cost < self.progress.judged_cost:
+            return "best" if self._keep(score) else ""
+        limit = self.progress.judged_cost * (1 + self.config.validation.collapse)
         if score.cost > limit or not math.isfinite(score.cost):
             return self._roll_back(f"validation cost {score.cost:.4f} is above {limit:.4f}")
         return ""
@@ -176,7 +197,7 @@ class Trainer:
         """Where the run starts from. Untrained networks are no best to go back to: they may well beat the first
         trained ones, since a search that moves at random improves greedy starts."""
         score = self._measure()
-        if self.learner.networks.pretrained:
+        if self.learner.networks.origin is not None:
             self._keep(score)
         self._set_rates()
         self._record({}, score, "start")
@@ -184,26 +205,36 @@ class Trainer:
     def _last_validation(self) -> None:
         """Also the last weights of a call have a chance to be the best."""
         score = self._measure()
-        if score.cost < self.progress.best_cost:
-            self._keep(score)
+        self._export_if_best(score)
         self._record({}, score, "end")
 
     def _measure(self) -> Score:
         with self.learner.optimiser.smoothed():
-            score = self.validation.measure() if self.validation is not None else Score(math.nan)
+            score = self.validation.measure(self._stop) if self.validation is not None else Score(math.nan)
+        stopped, score = score is None, score or Score(math.nan)
         gap = math.nan if score.gap is None else score.gap
-        cost, gap = self.team.agree(score.cost, gap)
+        cost, gap, stopped_one = self.team.agree(score.cost, gap, float(stopped))
+        if stopped_one:
+            raise Stopped
         self._tick()
         self.progress.validated_at = self.progress.seconds
         self._measured_at = self.progress.segments
         return Score(cost, None if math.isnan(gap) else gap)
 
-    def _keep(self, score: Score) -> None:
-        self.progress.best_cost, self.progress.best_gap = score.cost, score.gap
+    def _keep(self, score: Score) -> bool:
+        """Go back to these weights after a collapse; True if they are the best of all."""
+        self.progress.judged_cost = score.cost
         write(self.best, self.learner.learnt())
+        return self._export_if_best(score)
+
+    def _export_if_best(self, score: Score) -> bool:
+        if not score.cost < self.progress.best_cost:
+            return False
+        self.progress.best_cost, self.progress.best_gap = score.cost, score.gap
         if self.team.leads:
             with self.learner.optimiser.smoothed():
                 export_weights(self.folder / BEST, self.config, self.learner.networks, self.progress)
+        return True
 
     def _roll_back(self, reason: str) -> str:
         write(self.learner.learnt(), self.best)

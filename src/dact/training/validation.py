@@ -1,5 +1,6 @@
 """How good the policy is now: the search from greedy starts on instances that never change."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from dact.search import start_state
 from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
 from dact.training.rollout import Task
+
+LOOK_EVERY = 40
+"""Steps of a validation between two questions whether to stop."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,11 +74,16 @@ class Validation:
         self.start = start_state(tour_BN, self.batch.cost(tour_BN))
         self.engine = networks.engine(task.problem, task.search(config.patience))
 
-    def measure(self) -> Score:
-        """Search from the start; the same draws each time."""
+    def measure(self, stop: Callable[[], bool] = lambda: False) -> Score | None:
+        """Search from the start; the same draws each time. None if asked to stop on the way."""
         self.engine.refresh()
         generator = torch.Generator(device=self.batch.device).manual_seed(self.config.seed)
-        state = self.engine.advance(self.batch, self.start, self.config.steps, generator)
+        state = self.start
+        for begin in range(0, self.config.steps, LOOK_EVERY):
+            if stop():
+                return None
+            steps = min(LOOK_EVERY, self.config.steps - begin)
+            state = self.engine.advance(self.batch, state, steps, generator)
         return self._score(state.incumbent_cost_B)
 
     def start_score(self) -> Score:
@@ -95,7 +104,7 @@ def validation_batch(source: InstanceSource, config: ValidationConfig) -> tuple[
     """
     problem = source.problem
     if config.file:
-        instances = _read(Path(config.file), problem.name).take(slice(config.count))
+        instances = _read(Path(config.file), source, config.count)
     elif source.config == UNIFORM:
         instances = generate_set(problem.name, source.size, config.count, config.seed)
     else:
@@ -103,8 +112,13 @@ def validation_batch(source: InstanceSource, config: ValidationConfig) -> tuple[
     return problem.collate_set(instances), instances.reference_cost
 
 
-def _read(path: Path, problem: str) -> InstanceSet:
-    instances = read_set(path)
-    if instances.problem != problem:
-        raise ValueError(f"{path} holds {instances.problem} instances, but {problem} is trained")
-    return instances
+def _read(path: Path, source: InstanceSource, count: int) -> InstanceSet:
+    """The first instances of a file, which have to be such as are trained on."""
+    instances, problem = read_set(path), source.problem
+    if instances.problem != problem.name:
+        raise ValueError(f"{path} holds {instances.problem} instances, but {problem.name} is trained")
+    if len(instances) < count:
+        raise ValueError(f"{path} holds {len(instances)} instances, but validation.count is {count}")
+    if instances[0].size != source.size:
+        raise ValueError(f"{path} holds instances of size {instances[0].size}, but size is {source.size}")
+    return instances.take(slice(count))
