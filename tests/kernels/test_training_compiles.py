@@ -1,4 +1,4 @@
-"""The kernels of the critic and of the loss compile for a Hopper GPU, here and now."""
+"""The kernels of the critic, of the loss and of what a segment saw compile for a Hopper GPU, here and now."""
 
 from pathlib import Path
 
@@ -10,6 +10,8 @@ ASSEMBLER = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxa
 SCRIPT = """
 import torch
 from offline import caught_launches
+from dact.kernels.pick_move import Capacity
+from dact.kernels.pick_move.opened import open_pairs_triton
 from dact.kernels.ppo_loss import Evaluation, Objective, Outcome
 from dact.kernels.ppo_loss.triton_impl import ppo_loss_triton
 from dact.kernels.value_layer.triton_impl import attend, attend_grad, norm, norm_grad, relu_grad_
@@ -25,6 +27,11 @@ with caught_launches() as reports:
             norm(x, x, pool=pool)
             norm_grad(torch.zeros(2, 128) if pool else x, x, rate, top, bias, pool=pool)
         relu_grad_(x, x, bias)
+    for size in (20, 100, 149):
+        tour, last = torch.zeros(2, size, dtype=torch.int64), torch.zeros(2, 2, dtype=torch.int64)
+        loads = Capacity(torch.zeros(2, size, 6, dtype=torch.int32), torch.zeros(2, dtype=torch.int32))
+        for feasible in (None, loads):
+            open_pairs_triton(tour, last, feasible)
     step = torch.zeros(4, 600)
     now = Evaluation(step, step, step)
     outcome = Outcome(step, torch.zeros(600), torch.ones(600))
@@ -39,7 +46,7 @@ for each in reports:
 def test_kernels_of_training_compile_and_do_not_spill() -> None:
     """Tours of 20 and of 100 positions, in half precision and in float32, with the paper's widths."""
     lines = run_apart("-c", SCRIPT)
-    assert len(lines) == 3 * 7 + 1
+    assert len(lines) == 3 * 7 + 3 * 2 + 1
     for name, spilled, shared in lines:
         assert int(spilled) == 0, name
         assert int(shared) <= 227 * 1024, name

@@ -5,12 +5,14 @@ import torch
 from torch import Tensor
 
 from dact.operators import OPERATORS
+from dact.policy import Policy, PolicyConfig
 from dact.policy.weights import SHIPPED, Weights, load_weights
 from dact.problems import PROBLEMS, Batch
 from dact.search import PlainEngine, SearchConfig, SearchState, start_state
 from dact.search.engines.fused import FusedEngine
 from dact.search.step import open_moves
 from dact.training.networks import Networks
+from dact.training.rollout import Task, seen, seen_by_kernels
 
 pytest.importorskip("triton")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -56,3 +58,25 @@ def test_trained_policies(name: str) -> None:
     """The log ratio is that of sums in float32. A GPU may multiply in another order in different kernels: there the
     bound is what training asks for."""
     assert log_ratio(name).abs().mean() < (1e-5 if DEVICE == "cpu" else 5e-3)
+
+
+def test_kernels_see_what_plain_pytorch_sees(problem_name: str) -> None:
+    """Features and open moves of a segment, by kernels and by the problem itself."""
+    problem, generator = PROBLEMS[problem_name], torch.Generator(DEVICE).manual_seed(5)
+    task = Task(problem=problem, operator="two_opt")
+    batch = problem.sample(9, 6, torch.Generator().manual_seed(11)).to(DEVICE)
+    tour_BN = problem.random_start(batch, generator)
+    torch.manual_seed(0)
+    engine = PlainEngine(problem, Policy(PolicyConfig(features=problem.features)).to(DEVICE), CONFIG)
+    states = [start_state(tour_BN, batch.cost(tour_BN))]
+    for _ in range(3):
+        states.append(engine.advance(batch, states[-1], 1, generator))
+    tour_ZBN = torch.stack([state.tour_BN for state in states])
+    last_TB2 = torch.stack([state.last_move_B2 for state in states[:-1]])
+    (features, opened), (ours, ours_opened) = (
+        look(task, batch, tour_ZBN, last_TB2) for look in (seen, seen_by_kernels)
+    )
+    torch.testing.assert_close(ours, features)
+    assert torch.equal(ours_opened, opened)
+    assert opened.any()
+    assert not opened.all()

@@ -167,7 +167,7 @@ def pick_move_triton(
     dtype = dtype or query_SBNE.dtype
     shape = _shape(query_SBNE, key_SBND, network) | {"DTYPE": triton_dtype(dtype), "PRECISION": precision}
     query, key = query_SBNE.contiguous(), key_SBND.contiguous()
-    kind, *loads_or_mask = _feasibility(feasible)
+    kind, *loads_or_mask = feasibility(feasible)
     inputs = (query, key, *network, tour_BN.contiguous(), last_move_B2.contiguous(), *loads_or_mask)
     scalars = (query.stride(0), key.stride(0), 2 * clip / math.log(2))
     ways = launch or launch_for(dtype)
@@ -202,7 +202,7 @@ def _shape(query_SBNE: Tensor, key_SBND: Tensor, network: Aggregation) -> dict[s
     return {"S": aspects, "H": heads, "K": width, "C": hidden, "SCALE": 2 / math.log(2)}
 
 
-def _feasibility(feasible: Feasible) -> tuple[int, Tensor | None, Tensor | None, Tensor | None]:
+def feasibility(feasible: Feasible) -> tuple[int, Tensor | None, Tensor | None, Tensor | None]:
     """The kind, the loads, the room and the mask for the kernels."""
     if isinstance(feasible, Capacity):
         return CAPACITY, feasible.load_BN6.contiguous(), feasible.room_B.contiguous(), None
