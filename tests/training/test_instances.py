@@ -1,11 +1,14 @@
 """Training on instances that are not uniform."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
 from dact.instances import generate_set
+from dact.policy import load_weights
 from dact.problems import PROBLEMS, InstanceConfig
 from dact.training import train_command
 from dact.training.config import from_dict, to_toml
@@ -71,3 +74,16 @@ def test_files_that_do_not_fit_are_refused(tmp_path):
     ):
         with pytest.raises(ValueError, match=said):
             batch(*wrong)
+
+
+def test_a_gap_is_of_the_instances_that_have_references(tmp_path):
+    """The mean cost is over all of them; the card says how many were compared."""
+    path, config = tmp_path / "set.npz", tmp_path / "run.toml"
+    replace(generate_set("tsp", 8, 4, 1), reference_cost=np.array([1.0, 1.0, np.nan, np.nan])).save_npz(path)
+    validation = CONFIG["validation"] | {"file": str(path)}
+    config.write_text(to_toml(from_dict(CONFIG | {"problem": "tsp", "validation": validation})))
+    run = train_command(config, out=tmp_path / "run", tensorboard=False)
+    card = load_weights(run.weights).card
+    assert run.progress.best_compared == 2
+    assert list(card.gaps) == ["set.npz, 2 instances, T=3, greedy"]
+    assert "4 instances" in card.note

@@ -151,16 +151,16 @@ def test_sigterm_stops_with_a_checkpoint(tmp_path, train):
 
 def test_a_signal_ends_a_validation(tmp_path, tiny):
     """However long it would take: the numbers so far are recorded, and a checkpoint is there."""
-    config = tiny(validation={"count": 4, "steps": 100 * LOOK_EVERY, "every_batches": 2})
+    config = tiny(validation={"count": 4, "steps": 10 * LOOK_EVERY, "every_batches": 2})
     asked = []
 
     def stop() -> bool:
         asked.append(1)
-        return len(asked) > 140
+        return len(asked) > 20
 
     trainer = make_trainer(config, tmp_path, Recorder(tmp_path, tensorboard=False))
     assert not trainer.run(Limits(stop=stop))
-    assert len(asked) == 141
+    assert len(asked) == 21
     assert load_checkpoint(tmp_path / "checkpoint.pt").progress.segments == 6
     assert [int(row["segments"]) for row in rows(tmp_path)] == [0, 3, 6]
     assert rows(tmp_path)[-1]["actor_loss"]

@@ -33,7 +33,8 @@ class Progress:
     """Of the call that wrote this."""
     best_cost: float = float("inf")
     best_gap: float | None = None
-    """Of the weights that are kept."""
+    best_compared: int = 0
+    """Of the weights that are kept: mean cost, and mean gap over so many instances."""
     judged_cost: float = float("inf")
     """What collapses are judged by: the best at a validation that the schedule asked for, so that where calls end
     makes no difference."""

@@ -18,20 +18,19 @@ def export_weights(path: Path, config: TrainConfig, networks: Networks, progress
 def make_card(config: TrainConfig, progress: Progress) -> Card:
     """What is known about the weights of a run at this moment."""
     validation = config.validation
-    measured = (
-        f"{Path(validation.file).name or 'generated'}, {validation.count} instances, T={validation.steps}, greedy"
-    )
+    source, steps = Path(validation.file).name or "generated", f"T={validation.steps}, greedy"
+    compared = f"{source}, {progress.best_compared} instances, {steps}"
     minutes = progress.total_seconds / 60 if config.runtime.resolved().device == "cuda" else 0.0
     return Card(
         name=config.name,
         problem=config.problem,
         size=config.size,
         note=f"{progress.segments} segments of {config.ppo.segment} steps on {config.schedule.rows} instances, "
-        f"validation cost {progress.best_cost:.4f} ({measured})",
+        f"validation cost {progress.best_cost:.4f} ({source}, {validation.count} instances, {steps})",
         created=datetime.datetime.now(datetime.UTC).date().isoformat(),
         commit=commit(),
         gpu_minutes=round(progress.start_minutes + minutes, 1),
-        gaps={} if progress.best_gap is None else {measured: round(progress.best_gap, 4)},
+        gaps={} if progress.best_gap is None else {compared: round(progress.best_gap, 4)},
         started_from=progress.started_from,
         training=config.to_dict(),
     )

@@ -213,13 +213,13 @@ class Trainer:
             score = self.validation.measure(self._stop) if self.validation is not None else Score(math.nan)
         stopped, score = score is None, score or Score(math.nan)
         gap = math.nan if score.gap is None else score.gap
-        cost, gap, stopped_one = self.team.agree(score.cost, gap, float(stopped))
-        if stopped_one:
+        cost, gap, compared, anybody = self.team.agree(score.cost, gap, score.compared, float(stopped))
+        if anybody:
             raise Stopped
         self._tick()
         self.progress.validated_at = self.progress.seconds
         self._measured_at = self.progress.segments
-        return Score(cost, None if math.isnan(gap) else gap)
+        return Score(cost, None if math.isnan(gap) else gap, int(compared))
 
     def _keep(self, score: Score) -> bool:
         """Go back to these weights after a collapse; True if they are the best of all."""
@@ -231,6 +231,7 @@ class Trainer:
         if not score.cost < self.progress.best_cost:
             return False
         self.progress.best_cost, self.progress.best_gap = score.cost, score.gap
+        self.progress.best_compared = score.compared
         if self.team.leads:
             with self.learner.optimiser.smoothed():
                 export_weights(self.folder / BEST, self.config, self.learner.networks, self.progress)

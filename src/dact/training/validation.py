@@ -56,10 +56,12 @@ class ValidationConfig:
 
 @dataclass(frozen=True)
 class Score:
-    """Mean cost of the best solutions found, and mean gap in percent where there are reference costs."""
+    """Mean cost of the best solutions found, and mean gap in percent of those that have reference costs."""
 
     cost: float
     gap: float | None = None
+    compared: int = 0
+    """How many have."""
 
 
 class Validation:
@@ -94,7 +96,8 @@ class Validation:
         cost = cost_B.double().cpu().numpy()
         if self.reference_B is None or np.isnan(self.reference_B).all():
             return Score(float(cost.mean()))
-        return Score(float(cost.mean()), float(100 * np.nanmean(cost / self.reference_B - 1)))
+        compared = int((~np.isnan(self.reference_B)).sum())
+        return Score(float(cost.mean()), float(100 * np.nanmean(cost / self.reference_B - 1)), compared)
 
 
 def validation_batch(source: InstanceSource, config: ValidationConfig) -> tuple[Batch, FloatArray | None]:
