@@ -25,7 +25,9 @@ def bench_cpu(
 @bench.command("search")
 def bench_search(
     only: Annotated[list[str] | None, typer.Option(metavar="CASE", help="This case (and again for others).")] = None,
-    file: Annotated[Path | None, typer.Option(help="Copies of this instance instead of sampled ones like X.")] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="Copies of this instance in the place of sampled ones of the nearest size.")
+    ] = None,
     weights: options.Weights = None,
     device: options.Device = "auto",
     precision: options.Precision = "auto",
