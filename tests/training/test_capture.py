@@ -25,6 +25,7 @@ TALK = (
     "repeat_interleave.Tensor",
 )
 """Operations that wait for the device, or bring numbers from the host."""
+OUR_RECIPE = {"update_epochs": 1, "share": 0.5, "entropy_bonus": 1e-3, "smoothing": 0.9}
 
 
 class Listener(TorchDispatchMode):
@@ -45,7 +46,9 @@ class Listener(TorchDispatchMode):
 
 
 @pytest.mark.parametrize("operator", ["two_opt", "insert", "swap"])
-@pytest.mark.parametrize("options", [{}, {"kl_limit": 0.01, "entropy_bonus": 0.01, "normalise_advantage": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"kl_limit": 0.01, "entropy_bonus": 0.01, "normalise_advantage": True}, OUR_RECIPE]
+)
 def test_a_segment_never_talks_to_the_host(make_learner, problem_name, operator, options):
     """Rollout, update and warm-up steps read no number back, draw no multinomial and write by no mask."""
     learner = make_learner(problem_name, operator=operator, **options)
@@ -65,11 +68,11 @@ def test_the_listener_hears():
     assert any(name.startswith("index_put") for name in listener.heard)
 
 
-def gpu_learner(make_learner, graph: bool, problem: str = "tsp", precision: str = "float32"):
+def gpu_learner(make_learner, graph: bool, problem: str = "tsp", precision: str = "float32", **ppo):
     """The same small learner on the GPU."""
     from dact.training.learner import Learner
 
-    model = make_learner(problem, rows=64, size=12)
+    model = make_learner(problem, rows=64, size=12, **ppo)
     runtime = RuntimeConfig(device="cuda", precision=precision).resolved()
     networks = make_networks(model.networks.policy, model.networks.critic, runtime, model.buffers.batch.length)
     source = replace(model.lane.source, sizes=(12, 9))
@@ -78,11 +81,12 @@ def gpu_learner(make_learner, graph: bool, problem: str = "tsp", precision: str 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-def test_captured_equals_called(make_learner, problem_name):
+@pytest.mark.parametrize("options", [{}, OUR_RECIPE], ids=["the paper's", "ours"])
+def test_captured_equals_called(make_learner, problem_name, options):
     """Segments and warm-up steps as CUDA graphs end where plain calls end, with two sizes in turn."""
     shots: list[dict[str, dict[str, torch.Tensor]]] = []
     for graph in (False, True):
-        learner, seen = gpu_learner(make_learner, graph, problem_name), {}
+        learner, seen = gpu_learner(make_learner, graph, problem_name, **options), {}
         learner.optimiser.set_rates(1e-3, 1e-3)
         for batch in range(3):
             learner.choose(batch)

@@ -16,7 +16,7 @@ from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
 from dact.training.rollout import Task
 
-LOOK_EVERY = 40
+LOOK_EVERY = 16
 """Steps of a validation between two questions whether to stop."""
 
 
