@@ -142,29 +142,6 @@ def test_reference_knows_the_problems_feasible_moves(routed: tuple[Batch, Tensor
     assert torch.equal(open_pairs(tour, state.last_move_B2, loads_of(batch, tour)), expected)
 
 
-@pytest.mark.parametrize("size", [5, 15, 17, 31, 33, 63, 65, 127, 129])
-@pytest.mark.usefixtures("poisoned")
-def test_all_open_pairs(size: int, device: str) -> None:
-    """Written out, they are the reference's; also under a mask."""
-    from dact.kernels.pick_move.opened import open_pairs_triton
-
-    tour, last = moves_so_far(3, size, device)
-    assert torch.equal(open_pairs_triton(tour, last, None), open_pairs(tour, last, None))
-    mask = torch.rand(3, size, size, device=device) < 0.5
-    assert torch.equal(open_pairs_triton(tour, last, mask), open_pairs(tour, last, mask))
-
-
-@pytest.mark.usefixtures("poisoned")
-def test_all_open_pairs_within_capacity(routed: tuple[Batch, Tensor], device: str) -> None:
-    """By loads, they are the moves that the problem allows."""
-    from dact.kernels.pick_move.opened import open_pairs_triton
-
-    batch, tour = routed[0].to(device), routed[1].to(device)
-    _, last = moves_so_far(4, batch.length, device)
-    expected = open_moves(PROBLEMS["cvrp"], batch, tour, last, OPERATORS["two_opt"])
-    assert torch.equal(open_pairs_triton(tour, last, loads_of(batch, tour)), expected)
-
-
 @pytest.mark.parametrize("kind", ["loads", "mask"])
 @pytest.mark.usefixtures("poisoned")
 def test_feasible_moves(kind: str, routed: tuple[Batch, Tensor], device: str) -> None:

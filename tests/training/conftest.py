@@ -1,10 +1,13 @@
 """Small configs and learners for the tests of this package."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from dact.problems import PROBLEMS
-from dact.training.config import NetworkConfig, TrainConfig, from_dict
+from dact.training.command import Outcome, train_command
+from dact.training.config import NetworkConfig, TrainConfig, from_dict, to_toml
 from dact.training.instances import InstanceSource
 from dact.training.learner import Learner
 from dact.training.networks import RuntimeConfig, fresh_networks, make_networks
@@ -48,6 +51,20 @@ def tiny():
         return from_dict(TINY | changes | tables)
 
     return make
+
+
+@pytest.fixture
+def train(tiny):
+    """Calls the command, with the tiny config where none is given."""
+
+    def call(folder: Path, config: TrainConfig | None = None, **options) -> Outcome:
+        if options.get("resume") is None:
+            path = folder.with_suffix(".toml")
+            path.write_text(to_toml(config or tiny()))
+            return train_command(path, out=folder, tensorboard=False, **options)
+        return train_command(tensorboard=False, **options)
+
+    return call
 
 
 @pytest.fixture

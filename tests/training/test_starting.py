@@ -1,0 +1,96 @@
+"""Runs that start from weights, and what weights say about where they come from."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from tables import rows
+
+from dact.policy import load_weights, save_weights
+from dact.training.checkpoint import load_checkpoint
+from dact.training.command import train_command
+
+
+def test_weights_are_kept_and_can_start_a_run(tmp_path, train):
+    """The best weights carry a card; a run that starts from them validates as they did."""
+    run = train(tmp_path / "run")
+    assert run.weights is not None
+    card = load_weights(run.weights).card
+    assert (card.name, card.problem, card.size) == ("tiny", "tsp", 6)
+    assert card.training["schedule"]["rows"] == 4
+    assert card.created
+    assert card.started_from == ""
+    again = train(tmp_path / "again", init=str(run.weights), segments=0)
+    assert load_weights(again.weights).card.started_from == str(run.weights)
+    assert float(rows(again.folder)[0]["validation_cost"]) == pytest.approx(run.progress.best_cost)
+    assert again.weights is not None
+
+
+def test_minutes_of_the_weights_before_count(tmp_path, train):
+    """A card has the GPU minutes of all that led to the weights."""
+    run = train(tmp_path / "run")
+    weights = load_weights(run.weights)
+    save_weights(run.weights, replace(weights, card=replace(weights.card, gpu_minutes=12.5)))
+    again = train(tmp_path / "again", init=str(run.weights), segments=0)
+    assert load_weights(again.weights).card.gpu_minutes == 12.5
+
+
+def test_what_cannot_change_is_refused(tmp_path, tiny, train):
+    """Other networks than the weights', or than those of the run, are one sentence, and nothing is written."""
+    run = train(tmp_path / "run", segments=2)
+    before = (run.folder / "config.toml").read_text()
+    for setting in ("norm=layer", "incumbent=true", "rows=8", "smoothing=0.9", "size=7"):
+        with pytest.raises(ValueError, match=r"setting '.*' of a run that goes on cannot change from .* to "):
+            train_command(resume=run.folder, settings=[setting], tensorboard=False)
+    assert (run.folder / "config.toml").read_text() == before
+    with pytest.raises(ValueError, match=r"have NetworkConfig\(.*norm='instance'.*, but .*norm='layer'"):
+        train(tmp_path / "other", tiny(network={"norm": "layer"}), init=str(run.weights))
+    with pytest.raises(ValueError, match="gone"):
+        train(tmp_path / "other", init="gone")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_config_says_what_the_critic_is(tmp_path, tiny, train):
+    """One that has learnt to see the incumbent goes on seeing it, and the config of the new run says so."""
+    seeing = train(tmp_path / "seeing", tiny(critic={"incumbent": True}), segments=2)
+    again = train(tmp_path / "again", init=str(seeing.weights), segments=2)
+    assert load_weights(again.weights).card.training["critic"]["incumbent"]
+    assert "incumbent = true" in (again.folder / "config.toml").read_text()
+
+
+def test_a_harder_problem_starts_from_the_weights_of_an_easier_one(tmp_path, tiny, train):
+    """CVRP from TSP, whose policy sees less; the weights that come out are CVRP's."""
+    run = train(tmp_path / "run")
+    other = train(tmp_path / "other", tiny(problem="cvrp"), init=str(run.weights), segments=2)
+    assert load_weights(other.weights).card.problem == "cvrp"
+    with pytest.raises(ValueError, match="see 7 features of a node, but tsp has 2"):
+        train(tmp_path / "back", init=str(other.weights))
+
+
+def test_a_critic_that_sees_the_incumbent(tmp_path, tiny, train):
+    """It trains and resumes with the same losses, from scratch or from weights without; the card tells."""
+    config = tiny(critic={"incumbent": True})
+    whole = train(tmp_path / "whole", config)
+    train(tmp_path / "parts", config, segments=10)
+    train(tmp_path / "parts", resume=tmp_path / "parts")
+    assert rows(tmp_path / "whole") == rows(tmp_path / "parts")
+    assert load_checkpoint(whole.folder / "checkpoint.pt").tensors["critic.standing.weight"].any()
+    assert load_weights(whole.weights).card.training["critic"]["incumbent"]
+    plain = train(tmp_path / "plain", segments=6)
+    assert rows(plain.folder) != rows(whole.folder)[:3]
+    grown = train(tmp_path / "grown", config, init=str(plain.weights), segments=6)
+    assert load_weights(grown.weights).critic.standing is not None
+
+
+def test_a_fresh_critic_for_a_policy_that_has_learnt(tmp_path, tiny, train):
+    """The policy is that of the weights; the critic is new, has the options of the config, and learns."""
+    run = train(tmp_path / "run")
+    config = tiny(fresh_critic=True, critic={"slope": 0.01}, seed=5)
+    start = train(tmp_path / "start", config, init=str(run.weights), segments=0)
+    before, after = load_weights(run.weights), load_weights(start.weights)
+    assert all(torch.equal(x, after.policy.state_dict()[name]) for name, x in before.policy.state_dict().items())
+    assert not torch.equal(before.critic.first.weight, after.critic.first.weight)
+    assert after.critic.slope == 0.01
+    further = train(tmp_path / "further", config, init=str(run.weights), segments=6)
+    learnt = load_checkpoint(further.folder / "checkpoint.pt").tensors["critic.first.weight"]
+    assert not torch.equal(learnt, after.critic.first.weight)
