@@ -104,7 +104,7 @@ def test_a_disk_that_is_full_is_said(tmp_path: Path):
 
 def test_more_processes_than_blocks_are_refused():
     """Rather than leaving some of them idle."""
-    with pytest.raises(InputError, match=r"1 blocks of 4 instances are too few for 3 processes.*--rows"):
+    with pytest.raises(InputError, match=r"too few blocks of 4 instances \(1\) for 3 processes.*--rows"):
         evaluate(generate_set("tsp", 6, 3, 1), CONFIG, rows=4, team=Team(rank=0, size=3))
 
 

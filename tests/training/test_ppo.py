@@ -1,12 +1,14 @@
 """The update."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from dact.kernels.ppo_loss import MEASURED, Evaluation, Outcome, ppo_loss
 from dact.policy import PairDistribution
 from dact.training.buffers import snapshot
-from dact.training.ppo import METRICS, PpoConfig, evaluate_segment, update
+from dact.training.ppo import METRICS, PpoConfig, _moved, evaluate_segment, update
 from dact.training.rollout import rollout
 
 
@@ -54,6 +56,21 @@ def test_a_single_epoch_tells_how_far_the_policy_went(make_learner, problem_name
     assert metrics["approx_kl"] > 1e-3
     assert metrics["approx_kl"] == pytest.approx((log_ratio.exp() - 1 - log_ratio).mean().item(), rel=1e-3)
     assert metrics["clip_fraction"] == pytest.approx(((log_ratio.exp() - 1).abs() > 0.1).float().mean().item())
+
+
+def test_kl_is_of_all_rows_and_not_of_those_that_gained(make_learner):
+    """Of many rows some are looked at, from the first to the last, and each counts by its weight."""
+    learner = make_learner(update_epochs=1, rows=64)
+    segment = record(learner)
+    old = evaluate_segment(learner.networks, segment)
+    shift_B = torch.linspace(0, 0.3, 64)
+    moved = old._replace(log_prob_TB=(old.log_prob_TB - shift_B).detach())
+    weighted = replace(segment, weight_B=torch.linspace(0.5, 1.5, 64))
+    kl, clipped = _moved(learner.networks, weighted, moved, 0.1).tolist()
+    each_B = shift_B.exp() - 1 - shift_B
+    expected = (each_B * weighted.weight_B)[::4].mean() / weighted.weight_B[::4].mean()
+    assert kl == pytest.approx(expected.item(), rel=1e-3)
+    assert 0.6 < clipped < 0.9
 
 
 def test_losses_by_hand():

@@ -43,7 +43,7 @@ def test_what_cannot_change_is_refused(tmp_path, tiny, train):
         with pytest.raises(ValueError, match=r"setting '.*' of a run that goes on cannot change from .* to "):
             train_command(resume=run.folder, settings=[setting], tensorboard=False)
     assert (run.folder / "config.toml").read_text() == before
-    with pytest.raises(ValueError, match=r"have NetworkConfig\(.*norm='instance'.*, but .*norm='layer'"):
+    with pytest.raises(ValueError, match=r"'network.norm' is layer, but the weights .* have instance"):
         train(tmp_path / "other", tiny(network={"norm": "layer"}), init=str(run.weights))
     with pytest.raises(ValueError, match="gone"):
         train(tmp_path / "other", init="gone")

@@ -98,7 +98,7 @@ def evaluate(
     solver = _Solver(instances, config, rows, SHARED_ROWS if shared else None, progress)
     wanted = blocks(len(instances), solver.rows, shard)
     if len(wanted) < team.size:
-        few = f"{len(wanted)} blocks of {solver.rows} instances are too few for {team.size} processes"
+        few = f"too few blocks of {solver.rows} instances ({len(wanted)}) for {team.size} processes"
         raise InputError(f"{few}: choose smaller ones (--rows)")
     file = None if out is None else ResultsFile(out, fingerprint(instances, solver.weights, config, solver.rows))
     found = team.told(file.read() if file is not None and team.leads else {})

@@ -5,7 +5,7 @@ import math
 import signal
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from dact.interrupts import Interrupts
 from dact.policy import Policy, PolicyConfig, adapted, make_critic, starting_weights
 from dact.problems import PROBLEMS
 from dact.training.checkpoint import Checkpoint, Progress, load_checkpoint
-from dact.training.config import TrainConfig, changed, from_dict, load_config, network_of, to_toml
+from dact.training.config import NetworkConfig, TrainConfig, changed, from_dict, load_config, network_of, to_toml
 from dact.training.instances import InstanceSource
 from dact.training.learner import Learner
 from dact.training.networks import Networks, fresh_networks, make_networks
@@ -24,6 +24,8 @@ from dact.training.trainer import BEST, CHECKPOINT, Limits, Trainer
 from dact.training.validation import Validation
 
 log = logging.getLogger(__name__)
+FIXED = ("problem", "size", "sizes", "schedule.rows", "ppo.smoothing")
+"""What a run cannot change on its way, beside its networks: all that its tensors have the shape of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,12 +140,18 @@ def _settled(config: Path | None, checkpoint: Checkpoint | None, settings: Seque
 
 
 def _refuse_changes(before: TrainConfig, after: TrainConfig) -> None:
-    """What a run cannot change on its way: all that its tensors have the shape of."""
-    fixed = ("problem", "size", "sizes", "network", "critic", "schedule.rows", "ppo.smoothing")
-    for path in fixed:
+    tables = (f"{table}.{each.name}" for table in ("network", "critic") for each in fields(getattr(after, table)))
+    for path in (*FIXED, *tables):
         was, wanted = (attrgetter(path)(config) for config in (before, after))
         if was != wanted:
             raise ValueError(f"setting '{path}' of a run that goes on cannot change from {was} to {wanted}")
+
+
+def _refuse_other_networks(name: str, known: NetworkConfig, wanted: NetworkConfig) -> None:
+    for each in fields(known):
+        has, asked = getattr(known, each.name), getattr(wanted, each.name)
+        if has != asked:
+            raise ValueError(f"setting 'network.{each.name}' is {asked}, but the weights {name} have {has}")
 
 
 def _networks(config: TrainConfig, checkpoint: Checkpoint | None, init: str | None, length: int) -> Networks:
@@ -156,8 +164,7 @@ def _networks(config: TrainConfig, checkpoint: Checkpoint | None, init: str | No
         weights = starting_weights(problem.name, problem.features, config.size, init)
         log.info("starting from %s", init)
         policy, origin = weights.policy, (init, weights.card.gpu_minutes)
-        if config.network != (known := network_of(policy.config)):
-            raise ValueError(f"the weights {init} have {known}, but {config.network} is asked for")
+        _refuse_other_networks(init, network_of(policy.config), config.network)
         if config.fresh_critic:
             policy.config = replace(policy.config, critic_config=config.critic)
             _, critic = fresh_networks(policy.config, config.seed)

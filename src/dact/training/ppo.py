@@ -17,7 +17,7 @@ METRICS = ("reward", *MEASURED, "rollout_log_ratio", "actor_norm", "critic_norm"
 """What an update measures: losses and norms averaged over its epochs; KL and clip fraction at the last epoch, or
 after a single one; the rest at the first, where the policy is still the one that acted."""
 PROBED = 16
-"""Rows by which a single epoch's KL and clip fraction are measured: all would cost a sixth of a segment."""
+"""Rows by which a single epoch's KL and clip fraction are measured: all would cost another forward pass."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,13 +98,19 @@ def update(networks: Networks, segment: Segment, optimiser: Optimiser, config: P
 
 @torch.no_grad()
 def _moved(networks: Networks, segment: Segment, old: Evaluation, clip: float) -> Tensor:
-    """(2,) approximate KL and clip fraction of the policy after the step, by a few rows."""
+    """(2,) approximate KL and clip fraction of the policy after the step, by a few rows.
+
+    Chosen rows come in the order of what they gained, so these are taken from all over, with their weights.
+    """
+    few = slice(None, None, -(-len(segment.weight_B) // PROBED))
     seen = (segment.features_TBNF, segment.open_TBNN, segment.move_TB2)
-    features_RNF, open_RNN, move_R2 = (x[:, :PROBED].flatten(0, 1) for x in seen)
+    features_RNF, open_RNN, move_R2 = (x[:, few].flatten(0, 1) for x in seen)
     log_prob_R, _ = networks.log_prob(networks.encode(features_RNF), open_RNN, move_R2)
-    log_ratio_R = log_prob_R - old.log_prob_TB[:, :PROBED].flatten()
-    moved_R = log_ratio_R.expm1()
-    return torch.stack(((moved_R - log_ratio_R).mean(), (moved_R.abs() > clip).float().mean()))
+    weight_C = segment.weight_B[few] / segment.weight_B[few].mean()
+    log_ratio_TC = log_prob_R.view(-1, len(weight_C)) - old.log_prob_TB[:, few]
+    moved_TC = log_ratio_TC.expm1()
+    both_2TC = torch.stack((moved_TC - log_ratio_TC, (moved_TC.abs() > clip).float()))
+    return (both_2TC * weight_C).mean(dim=(1, 2))
 
 
 @torch.no_grad()
