@@ -30,6 +30,7 @@ from layers import decoder_context, encoder_layer
 from moves import moving, picking, random_network, viewing
 
 from dact.kernels.pair_logits import Aggregation, pair_logits_reference
+from dact.kernels.row_draws import new_streams
 from dact.policy import Policy, PolicyConfig
 from dact.problems import PROBLEMS, Batch, capacity
 from dact.search import Engine, PlainEngine, SearchConfig, SearchState, start_state
@@ -89,8 +90,9 @@ def _engines(bench: Bench, problem_name: str, size: int) -> None:
     batch = problem.sample(size, bench.rows, generator)
     torch.manual_seed(0)
     policy = Policy(PolicyConfig(features=problem.features)).to(DEVICE).eval()
-    tour = problem.random_start(batch, generator)
-    begin, task = start_state(tour, batch.cost(tour)), (problem, policy, SearchConfig())
+    stream = new_streams(bench.rows, generator)
+    tour = problem.random_start(batch, stream)
+    begin, task = start_state(tour, batch.cost(tour), stream), (problem, policy, SearchConfig())
     contestants: dict[str, tuple[Callable[[], Engine], int]] = {
         "fused float16": (partial(FusedEngine, *task), 32),
         "fused tf32": (partial(FusedEngine, *task, precision="tf32"), 16),
@@ -109,11 +111,10 @@ def _engines(bench: Bench, problem_name: str, size: int) -> None:
 
 def _engine(bench: Bench, label: str, engine: Engine, batch: Batch, begin: SearchState, steps: int) -> None:
     """Time some steps. The error is the largest difference of an incumbent's cost from plain PyTorch's."""
-    generator = torch.Generator(DEVICE).manual_seed(1)
-    state = engine.advance(batch, begin, 9, generator)
+    state = engine.advance(batch, begin, 9)
     wait()
     start = time.perf_counter()
-    state = engine.advance(batch, state, steps, generator)
+    state = engine.advance(batch, state, steps)
     wait()
     took = time.perf_counter() - start
     costs = batch.cost(state.incumbent_BN)

@@ -12,6 +12,7 @@ from torch import Tensor
 from dact.kernels.make_move import Costs, Search, make_move_reference
 from dact.kernels.pair_logits import Aggregation
 from dact.kernels.pick_move import Capacity, pick_move_reference
+from dact.kernels.row_draws import new_streams
 from dact.kernels.tour_view import Nodes, tour_view_reference
 from dact.problems import PROBLEMS, Batch
 from dact.search import start_state
@@ -30,7 +31,7 @@ def _instances(problem_name: str, size: int, rows: int) -> tuple[Batch, Tensor]:
     generator, problem = torch.Generator(DEVICE).manual_seed(0), PROBLEMS[problem_name]
     customers = {248: 200, 1056: 1000}.get(size, size) if problem_name == "cvrp" else size
     batch = problem.sample(customers, rows, generator)
-    return batch, problem.random_start(batch, generator)
+    return batch, problem.random_start(batch, new_streams(rows, generator))
 
 
 def _nodes(batch: Batch) -> Nodes:
@@ -108,7 +109,7 @@ def moving(bench: Bench, size: int) -> None:
     from dact.kernels.make_move.triton_impl import make_move_triton
 
     batch, tour = _instances("tsp", size, bench.rows)
-    state = start_state(tour, batch.cost(tour))
+    state = start_state(tour, batch.cost(tour), torch.zeros(bench.rows, dtype=torch.long, device=DEVICE))
     generator = torch.Generator(DEVICE).manual_seed(1)
     move = torch.randint(0, size, (bench.rows, 2), device=DEVICE, generator=generator)
     for operator in ("two_opt", "insert", "swap"):

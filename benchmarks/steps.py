@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from dact import read
 from dact.bench import SEARCH_CASES, SearchCase, with_file
+from dact.kernels.row_draws import streams
 from dact.policy import find_weights
 from dact.problems import PROBLEMS
 from dact.search import start_state
@@ -44,19 +45,19 @@ def show(case: SearchCase, config: SolveConfig) -> None:
     problem, device = PROBLEMS[case.problem], config.torch_device()
     batch = case.batch(device)
     engine = make_engine(problem, find_weights(problem.name, problem.features, batch.customers), config)
-    generator = torch.Generator(device=device).manual_seed(0)
-    tour_BN = start_tours(problem, batch, config.start, generator).repeat_interleave(case.augment, dim=0)
+    stream_R = streams(0, range(batch.rows), device, case.augment)
+    tour_BN = start_tours(problem, batch, config.start, stream_R[:: case.augment]).repeat_interleave(case.augment, 0)
     batch = batch.augmented(case.augment)
-    state = start_state(tour_BN, batch.cost(tour_BN))
+    state = start_state(tour_BN, batch.cost(tour_BN), stream_R)
     engine.prepare(batch, state)
-    state = engine.advance(batch, state, STEPS, generator)
+    state = engine.advance(batch, state, STEPS)
     torch.cuda.synchronize()
     began = time.perf_counter()
-    state = engine.advance(batch, state, STEPS, generator)
+    state = engine.advance(batch, state, STEPS)
     torch.cuda.synchronize()
     clock = 1000 * (time.perf_counter() - began) / STEPS
     with profile(activities=[ProfilerActivity.CUDA]) as profiler:
-        engine.advance(batch, state, STEPS, generator)
+        engine.advance(batch, state, STEPS)
         torch.cuda.synchronize()
     events = sorted(profiler.key_averages(), key=lambda event: -event.self_device_time_total)
     total = sum(event.self_device_time_total for event in events) / 1000 / STEPS

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack, overload
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from dact.instances import Instance, Routes, check
+from dact.kernels.row_draws import streams
 from dact.kernels.rows import one_thread_per_operation
 from dact.policy import Weights, find_weights
 from dact.problems import PROBLEMS, Batch, Problem
@@ -29,6 +30,8 @@ from dact.search import (
 
 STARTS = ("greedy", "random")
 USUAL_STEPS = 1000
+Members = dict[int, Instance]
+"""Instances by their place in the list that was given, which decides what they draw."""
 
 
 class Settings(TypedDict, total=False):
@@ -173,19 +176,18 @@ def solve_each(
     Instances of equal size come together, so the order is not always that of the list.
     """
     for members in _groups(instances):
-        solved = _solve_alike([instances[i] for i in members], config, start_routes, watch)
-        for index, result in zip(members, solved, strict=True):
+        for index, result in _solve_alike(members, config, start_routes, watch):
             yield index, result
             if result.interrupted:
                 config = _only_starts(config)
 
 
-def _groups(instances: Sequence[Instance]) -> Iterable[list[int]]:
-    """Indices of instances that can share a batch: one problem, one tour length, one size."""
-    groups: dict[tuple[str, int, int], list[int]] = defaultdict(list)
+def _groups(instances: Sequence[Instance]) -> Iterable[Members]:
+    """Instances that can share a batch: one problem, one tour length, one size."""
+    groups: dict[tuple[str, int, int], Members] = defaultdict(dict)
     for index, instance in enumerate(instances):
         length = PROBLEMS[instance.problem].tour_length(instance)
-        groups[instance.problem, length, instance.size].append(index)
+        groups[instance.problem, length, instance.size][index] = instance
     return groups.values()
 
 
@@ -195,12 +197,13 @@ def _only_starts(config: SolveConfig) -> SolveConfig:
 
 
 def _solve_alike(
-    instances: Sequence[Instance], config: SolveConfig, start_routes: Routes | None, watch: Watcher | None
-) -> Iterator[Result]:
+    members: Members, config: SolveConfig, start_routes: Routes | None, watch: Watcher | None
+) -> Iterator[tuple[int, Result]]:
     """Solve instances of one problem and tour length with one engine, as many side by side as suit the device.
 
     Under a time limit every instance is searched alone, so that it gets its whole time.
     """
+    indices, instances = list(members), list(members.values())
     problem, device = PROBLEMS[instances[0].problem], config.torch_device()
     one = problem.collate(instances[:1], routes_needed=len(start_routes or ()))
     weights = find_weights(problem.name, problem.features, one.customers, config.weights)
@@ -208,17 +211,17 @@ def _solve_alike(
     rows = rows_at_once(engine, one, config.augment, device) if config.time_limit is None else 1
 
     def work(part: range) -> list[Result]:
-        members = [instances[place] for place in part]
-        return _solve_together(members, config, engine, weights.card.name, start_routes, watch)
+        together = {indices[place]: instances[place] for place in part}
+        return _solve_together(together, config, engine, weights.card.name, start_routes, watch)
 
-    for _, results in Parts(rows).each(range(len(instances)), work):
-        yield from results
+    for part, results in Parts(rows).each(range(len(instances)), work):
+        yield from zip((indices[place] for place in part), results, strict=True)
         if any(result.interrupted for result in results):
             config = _only_starts(config)
 
 
 def _solve_together(
-    instances: Sequence[Instance],
+    members: Members,
     config: SolveConfig,
     engine: Engine,
     weights: str,
@@ -228,14 +231,15 @@ def _solve_together(
     """Solve instances of one problem and tour length side by side."""
     stop = config.stop()
     stop.elapsed()
+    instances = list(members.values())
     if start_routes is not None:
         _refuse_wrong_start(instances[0], start_routes)
     problem = PROBLEMS[instances[0].problem]
     batch = problem.collate(instances, routes_needed=len(start_routes or ())).to(config.torch_device())
-    generator = torch.Generator(device=batch.device).manual_seed(config.seed)
+    stream_R = streams(config.seed, list(members), batch.device, config.augment)
     given = None if start_routes is None else problem.given_start(batch, [start_routes])
-    tour_BN = start_tours(problem, batch, config.start, generator) if given is None else given
-    done = search_batch(engine, batch, tour_BN, augment=config.augment, stop=stop, generator=generator, watch=watch)
+    tour_BN = start_tours(problem, batch, config.start, stream_R[:: config.augment]) if given is None else given
+    done = search_batch(engine, batch, tour_BN, stream_R, augment=config.augment, stop=stop, watch=watch)
     best_BN = best_tours(done.state, config.augment).tolist()
     return [
         _result(
@@ -256,11 +260,11 @@ def _refuse_wrong_start(instance: Instance, routes: Routes) -> None:
         raise ValueError(f"the start is not a solution of '{instance.name}': {violations[0]}")
 
 
-def start_tours(problem: Problem, batch: Batch, start: str, generator: Generator) -> Tensor:
+def start_tours(problem: Problem, batch: Batch, start: str, stream_B: Tensor) -> Tensor:
     """Greedy or random tours."""
     # A greedy tour is thousands of tiny operations, at each of which PyTorch's threads would wait for one another.
     with one_thread_per_operation():
-        return problem.random_start(batch, generator) if start == "random" else problem.greedy_start(batch)
+        return problem.random_start(batch, stream_B) if start == "random" else problem.greedy_start(batch)
 
 
 def make_engine(problem: Problem, weights: Weights, config: SolveConfig) -> Engine:

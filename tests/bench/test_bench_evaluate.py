@@ -9,7 +9,7 @@ import torch
 
 from dact.bench import evaluate
 from dact.instances import InputError, generate_set
-from dact.problems import Batch
+from dact.problems import PROBLEMS, Batch
 from dact.search import PlainEngine, SearchState
 from dact.solve import SolveConfig
 
@@ -84,12 +84,38 @@ def test_shards_give_the_costs_of_one_run(problem_name: str):
         assert np.array_equal(shard.costs, whole.costs[shard.places])
 
 
-def test_blocks_draw_for_themselves():
-    """Equal instances in two blocks get other draws, as other seeds do."""
+@pytest.mark.parametrize("rows", [1, 2])
+def test_instances_draw_for_themselves(rows: int):
+    """Equal instances at two places get other draws, as other seeds do, in one block or in two."""
     drawn = generate_set("tsp", 12, 2, 1)
     twins = replace(drawn, coordinates=drawn.coordinates[[0, 0]])
-    first, second = evaluate(twins, SolveConfig(steps=0, start="random"), rows=1).costs
+    first, second = evaluate(twins, SolveConfig(steps=0, start="random"), rows=rows).costs
     assert first != second
+
+
+@pytest.mark.parametrize("problem_name", sorted(PROBLEMS))
+@pytest.mark.parametrize(("start", "augment"), [("greedy", 1), ("random", 1), ("random", 4)])
+def test_blocks_do_not_matter(problem_name: str, start: str, augment: int):
+    """However many are searched side by side, each instance is searched the same way."""
+    instances, config = generate_set(problem_name, 10, 7, 1), SolveConfig(steps=12, start=start, augment=augment)
+    whole = evaluate(instances, config, rows=7).costs
+    for rows in (1, 3):
+        np.testing.assert_allclose(evaluate(instances, config, rows=rows).costs, whole, rtol=1e-6)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("size", [20, 50, 100])
+@pytest.mark.parametrize("problem_name", sorted(PROBLEMS))
+def test_blocks_do_not_matter_on_a_gpu(problem_name: str, size: int):
+    """Not even to rounding."""
+    instances = generate_set(problem_name, size, 700, 1)
+    config = SolveConfig(steps=100, augment=2, device="cuda")
+    whole = evaluate(instances, config, rows=700).costs
+    for rows in (1, 23, 300):
+        some = slice(23) if rows == 1 else slice(None)
+        costs = evaluate(instances.take(some), config, rows=rows).costs
+        assert np.array_equal(costs, whole[some]), rows
 
 
 @pytest.mark.parametrize("shard", [(0, 3), (4, 3), (1, 0), (3, 3)])
@@ -112,7 +138,7 @@ def limit_rows(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
 
 
 def test_too_little_memory(monkeypatch: pytest.MonkeyPatch):
-    """Where a block does not fit, its halves are solved, with the draws of blocks of that size."""
+    """Where a block does not fit, its halves are solved, with the same draws."""
     instances, config = generate_set("tsp", 8, 7, 1), SolveConfig(steps=4)
     pairs = evaluate(instances, config, rows=2)
     limit_rows(monkeypatch, 2)

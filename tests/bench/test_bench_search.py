@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+from begun import begun
 from dact.bench import QUICK_SEARCH_CASES, SEARCH_CASES, SearchCase, measure_search, recost, with_file
 from dact.instances import generate_set
 from dact.problems import PROBLEMS, Batch
@@ -94,7 +95,7 @@ def test_wrong_costs_give_no_times(monkeypatch: pytest.MonkeyPatch):
 
 def test_recost_is_the_batchs_own_cost(problem_name: str, batch: Batch, generator: torch.Generator):
     """In float64, up to the rounding of the batch; rotated tours cost the same."""
-    tour_BN = PROBLEMS[problem_name].random_start(batch, generator)
+    tour_BN = begun(problem_name, batch).tour_BN
     cost_B = recost(batch, tour_BN)
     assert cost_B.dtype == torch.float64
     torch.testing.assert_close(cost_B.float(), batch.cost(tour_BN))

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
+from begun import begun
 from dact.kernels.make_move import OPERATORS, Costs, Search, make_move_reference
 from dact.operators import OPERATORS as SEARCH_OPERATORS
 from dact.problems import PROBLEMS, Batch
-from dact.search import SearchState, restart, start_state, step
+from dact.search import SearchState, restart, step
 
 pytest.importorskip("triton")
 
@@ -21,19 +22,17 @@ def costs_of(batch: Batch) -> Costs:
 def search_of(state: SearchState) -> Search:
     """The state with tensors of its own."""
     fields = (state.tour_BN, state.cost_B, state.incumbent_BN, state.incumbent_cost_B, state.stall_B)
-    return Search(*(x.clone() for x in (*fields, state.last_move_B2)))
+    return Search(*(x.clone() for x in (*fields, state.last_move_B2, state.stream_B)))
 
 
 def random_state(batch: Batch, problem_name: str, generator: torch.Generator) -> SearchState:
     """Random tours; some incumbents are better and some rows are about to go back to theirs."""
-    tour_BN, other_BN = (PROBLEMS[problem_name].random_start(batch, generator) for _ in range(2))
-    state = start_state(tour_BN, batch.cost(tour_BN))
-    other = start_state(other_BN, batch.cost(other_BN))
+    state, other = (begun(problem_name, batch, seed=seed) for seed in range(2))
     stall_B = torch.randint(0, 4, (batch.rows,), generator=generator)
     return SearchState(
         # Away from ties, which rounding would decide.
-        tour_BN=tour_BN, cost_B=state.cost_B, incumbent_BN=other.tour_BN, incumbent_cost_B=other.cost_B + 1e-3,
-        stall_B=stall_B, last_move_B2=state.last_move_B2,
+        tour_BN=state.tour_BN, cost_B=state.cost_B, incumbent_BN=other.tour_BN, incumbent_cost_B=other.cost_B + 1e-3,
+        stall_B=stall_B, last_move_B2=state.last_move_B2, stream_B=state.stream_B,
     )  # fmt: skip
 
 
@@ -69,11 +68,10 @@ def test_rounding_makes_no_incumbent(device: str) -> None:
     from dact.kernels.make_move.triton_impl import make_move_triton
 
     batch = PROBLEMS["tsp"].sample(7, 3, torch.Generator().manual_seed(0))
-    tour_BN = PROBLEMS["tsp"].random_start(batch, torch.Generator().manual_seed(1))
-    state = start_state(tour_BN, batch.cost(tour_BN))
+    state = begun("tsp", batch)
     # The move (0, 0) changes nothing; the incumbents cost as much as the tours, a little more, and more.
     claimed_B = state.cost_B * torch.tensor([1.0, 1 + 5e-7, 1 + 3e-6])
-    state = replace(state, incumbent_BN=tour_BN.roll(1, 1), incumbent_cost_B=claimed_B)
+    state = replace(state, incumbent_BN=state.tour_BN.roll(1, 1), incumbent_cost_B=claimed_B)
     move = torch.zeros(3, 2, dtype=torch.long)
     after, reward_B = step(SEARCH_OPERATORS["two_opt"], batch, state, move)
     assert after.stall_B.tolist() == [1, 1, 0]

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from begun import begun
 from dact.kernels.pick_move import open_pairs
 from dact.kernels.tour_view import CAPACITY, Nodes, tour_view_reference
 from dact.operators import OPERATORS
@@ -41,7 +42,7 @@ def test_within_capacity(device: str) -> None:
 
     problem = PROBLEMS["cvrp"]
     batch = problem.sample(13, 4, torch.Generator().manual_seed(2)).to(device)
-    tour = problem.random_start(batch, torch.Generator(device).manual_seed(3))
+    tour = begun(problem.name, batch).tour_BN
     last = tour[:, [2, 5]]
     nodes = Nodes(batch.coordinates_BN2, batch.demand_BN, batch.capacity_B, batch.depots)
     _, loads = tour_view_reference(tour, nodes, CAPACITY)

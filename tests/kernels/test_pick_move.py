@@ -6,12 +6,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from begun import begun
 from dact.kernels.pair_logits import Aggregation, pair_logits_reference
 from dact.kernels.pick_move import Capacity, Feasible, fold_heads, open_pairs, pick_move_reference
+from dact.kernels.row_draws import row_draws
 from dact.operators import OPERATORS
 from dact.policy import PairDistribution, Policy, PolicyConfig
 from dact.problems import PROBLEMS, Batch, capacity
-from dact.search import open_moves, start_state
+from dact.search import open_moves
 
 pytest.importorskip("triton")
 CLIP = 6.0
@@ -130,16 +132,16 @@ def routed() -> tuple[Batch, Tensor]:
     generator = torch.Generator().manual_seed(5)
     problem = PROBLEMS["cvrp"]
     batch = problem.sample(14, 4, generator)
-    return batch, problem.random_start(batch, generator)
+    return batch, begun("cvrp", batch).tour_BN
 
 
 def test_reference_knows_the_problems_feasible_moves(routed: tuple[Batch, Tensor]) -> None:
     """Open pairs by loads and routes are the search's open moves."""
-    batch, tour = routed
-    state = start_state(tour, batch.cost(tour))
+    batch, _ = routed
+    state = begun("cvrp", batch)
     expected = open_moves(PROBLEMS["cvrp"], batch, state.tour_BN, state.last_move_B2, OPERATORS["two_opt"])
     assert not expected.all()
-    assert torch.equal(open_pairs(tour, state.last_move_B2, loads_of(batch, tour)), expected)
+    assert torch.equal(open_pairs(state.tour_BN, state.last_move_B2, loads_of(batch, state.tour_BN)), expected)
 
 
 @pytest.mark.parametrize("kind", ["loads", "mask"])
@@ -183,23 +185,23 @@ def test_reference_is_the_policys_distribution(generator: torch.Generator) -> No
     torch.manual_seed(0)
     policy, problem = Policy(PolicyConfig(features=2)), PROBLEMS["tsp"]
     batch = problem.sample(11, 64, generator)
-    state = start_state(problem.random_start(batch, generator), torch.zeros(64))
+    state = begun("tsp", batch)
+    draw = row_draws(state.stream_B)
     decoder = policy.decoder
     with torch.no_grad():
         aspects = policy.encode(problem.node_features(batch, state.tour_BN))
         moves = PairDistribution(
             decoder(aspects), open_moves(problem, batch, state.tour_BN, state.last_move_B2, OPERATORS["two_opt"])
         )
-        expected = moves.sample(torch.Generator().manual_seed(1))
+        expected = moves.sample(draw)
         pooled = aspects.amax(2, keepdim=True)
         context = aspects @ decoder.local_SDD.unsqueeze(1) + pooled @ decoder.whole_SDD.unsqueeze(1)
         folded = fold_heads(decoder.query_SDE / 8, decoder.key_SDE, 4)
         layers = (decoder.first, decoder.second, decoder.third)
         aggregation = Aggregation(*(x for layer in layers for x in (layer.weight, layer.bias)))
-        draw = torch.rand(2, 64, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
         actual = pick_move_reference(
             context @ folded.unsqueeze(1), context, aggregation, clip=decoder.config.clip, tour_BN=state.tour_BN,
-            last_move_B2=state.last_move_B2, draw_2B=draw.squeeze(2),
+            last_move_B2=state.last_move_B2, draw_2B=draw,
         )  # fmt: skip
     assert torch.equal(actual, expected)
 
@@ -253,7 +255,7 @@ def test_ten_million_draws_are_all_allowed(dtype: torch.dtype) -> None:
     rows, generator = 20_000, torch.Generator("cuda").manual_seed(0)
     for name, problem in PROBLEMS.items():
         batch = problem.sample(14, rows, generator)
-        tour = problem.random_start(batch, generator)
+        tour = begun(name, batch).tour_BN
         feasible = loads_of(batch, tour) if batch.depots else None
         _, last = moves_so_far(rows, batch.length, "cuda")
         allowed = open_pairs(tour, last, feasible)

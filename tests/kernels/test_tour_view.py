@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from begun import begun
 from dact.kernels.tour_view import CAPACITY, COORDINATES, Nodes, tour_view_reference
 from dact.operators import OPERATORS
 from dact.problems import PROBLEMS, Batch, capacity
@@ -89,7 +90,7 @@ def test_coordinates_view(size: int, device: str) -> None:
 def test_problems_name_the_view_they_are(problem_name: str, batch: Batch) -> None:
     """A problem's view gives its features, and loads exactly where some 2-opt moves are forbidden."""
     problem = PROBLEMS[problem_name]
-    tour_BN = problem.random_start(batch, torch.Generator().manual_seed(0))
+    tour_BN = begun(problem.name, batch).tour_BN
     assert problem.view is not None
     features_BNF, loads = tour_view_reference(tour_BN, nodes_of(batch), problem.view)
     torch.testing.assert_close(features_BNF, problem.node_features(batch, tour_BN))

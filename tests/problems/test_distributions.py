@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from begun import begun
 from dact.problems import PROBLEMS, Batch, InstanceConfig
 from dact.problems.distributions import ANY, DEMANDS, NODES, draw_capacity, draw_points
 
@@ -101,7 +102,7 @@ def test_starts_are_feasible(demand, size):
     short = {"route_low": 3.0, "route_mode": 3.0, "route_high": 3.5}
     batch = draw(rows=30, size=size, demand=demand, capacity="routes", nodes=ANY, depot=ANY, **short)
     problem = PROBLEMS["cvrp"]
-    for tour_BN in (problem.greedy_start(batch), problem.random_start(batch, torch.Generator().manual_seed(2))):
+    for tour_BN in (problem.greedy_start(batch), begun(problem.name, batch).tour_BN):
         assert torch.equal(tour_BN.sort(1).values, torch.arange(batch.length).expand_as(tour_BN))
         for row in range(batch.rows):
             for route in problem.routes(batch, tour_BN[row].tolist()):

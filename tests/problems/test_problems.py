@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from begun import begun
 from dact import tours
 from dact.instances import Instance, check, generate_set
 from dact.problems import PROBLEMS, Batch, Cvrp, Tsp, capacity
@@ -19,9 +20,7 @@ def routes_cover(routes: tuple[tuple[int, ...], ...], nodes: list[int]) -> bool:
 @pytest.mark.parametrize("start", ["greedy", "random"])
 def test_starts_are_feasible_and_anchored(problem_name: str, batch: Batch, start: str) -> None:
     """Starts visit every node once, begin at node 0 and overload nobody."""
-    problem = PROBLEMS[problem_name]
-    generator = torch.Generator().manual_seed(5)
-    tour_BN = problem.greedy_start(batch) if start == "greedy" else problem.random_start(batch, generator)
+    tour_BN = begun(problem_name, batch, start).tour_BN
     assert tours.is_permutation(tour_BN).all()
     assert (tour_BN[:, 0] == 0).all()
     if batch.depots:
@@ -33,8 +32,8 @@ def test_random_starts_are_random(problem_name: str, generator: torch.Generator)
     problem = PROBLEMS[problem_name]
     one = problem.sample(6, 1, generator)
     many = one.take(torch.zeros(300, dtype=torch.long))
-    first = problem.random_start(many, torch.Generator().manual_seed(1))
-    again = problem.random_start(many, torch.Generator().manual_seed(1))
+    first = begun(problem_name, many, seed=1).tour_BN
+    again = begun(problem_name, many, seed=1).tour_BN
     assert torch.equal(first, again)
     assert set(first[:, 1].tolist()) == set(range(max(one.depots, 1), one.length))
 
@@ -74,7 +73,7 @@ def test_cost_is_by_the_instances_own_rule(problem_name: str) -> None:
             for one in instances
         ]
         batch = problem.collate(members)
-        tour_BN = problem.random_start(batch, torch.Generator().manual_seed(0))
+        tour_BN = begun(problem.name, batch).tour_BN
         for row, (member, cost) in enumerate(zip(members, batch.cost(tour_BN).tolist(), strict=True)):
             verdict = check(member, problem.routes(batch, tour_BN[row].tolist()))
             assert verdict.feasible

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from dact.kernels.row_draws import new_streams, streams
 from dact.policy import Policy, PolicyConfig
 from dact.problems import PROBLEMS, Batch
 from dact.search import (
@@ -65,8 +66,7 @@ def test_preparing_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = PlainEngine(PROBLEMS["tsp"], policy, SearchConfig())
     monkeypatch.setattr(PlainEngine, "prepare", lambda *_: time.sleep(0.4))
     stop = Stop(seconds=0.2)
-    generator = torch.Generator().manual_seed(0)
-    done = search_batch(engine, batch, torch.arange(6)[None], augment=1, stop=stop, generator=generator)
+    done = search_batch(engine, batch, torch.arange(6)[None], streams(0, [0], "cpu"), augment=1, stop=stop)
     assert done.steps > 0
     assert 0.2 <= done.seconds < 0.35
 
@@ -124,14 +124,15 @@ def test_a_gpu_that_is_too_small(mebibytes: int, spare: int) -> None:
     generator = torch.Generator("cuda").manual_seed(0)
     problem, policy = PROBLEMS["tsp"], Policy(PolicyConfig(features=2)).cuda().eval()
     batch, engine = problem.sample(20, 20_000, generator), FusedEngine(problem, policy, SearchConfig())
-    start_BN = problem.random_start(batch, generator)
+    stream_B = new_streams(batch.rows, generator)
+    start_BN = problem.random_start(batch, stream_B)
     cost_B, parts = batch.cost(start_BN), Parts(batch.rows)
 
     def work(part: range) -> bool:
         row_R = torch.arange(part.start, part.stop, device="cuda")
         few, tour_RN = batch.take(row_R), start_BN[row_R]
         stop = Stop(steps=engine.graph_steps + 1)
-        done = search_batch(engine, few, tour_RN, augment=1, stop=stop, generator=generator)
+        done = search_batch(engine, few, tour_RN, stream_B[row_R], augment=1, stop=stop)
         return bool((done.state.incumbent_cost_B <= cost_B[row_R] + 1e-5).all())
 
     with torch.cuda.stream(_side_stream(0)):

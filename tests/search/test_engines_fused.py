@@ -10,6 +10,8 @@ import torch
 if not torch.cuda.is_available() and find_spec("triton"):
     os.environ["TRITON_INTERPRET"] = "1"
 
+from begun import begun
+from dact.kernels.row_draws import streams
 from dact.policy import DecoderConfig, EncoderConfig, Policy, PolicyConfig, PositionConfig, single_aspect
 from dact.problems import PROBLEMS, Batch
 from dact.search import PlainEngine, SearchConfig, SearchState, start_state
@@ -17,12 +19,6 @@ from dact.search.engines.fused import FusedEngine
 
 pytest.importorskip("triton")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def start(problem_name: str, batch: Batch) -> SearchState:
-    """Random tours."""
-    tour_BN = PROBLEMS[problem_name].random_start(batch, torch.Generator(DEVICE).manual_seed(1))
-    return start_state(tour_BN, batch.cost(tour_BN))
 
 
 def policy_for(problem_name: str) -> Policy:
@@ -52,27 +48,23 @@ def agree(left: SearchState, right: SearchState, names: tuple[str, ...]) -> None
 def test_moves_are_those_of_the_plain_engine(problem_name: str, batch: Batch, operator: str, greedy: bool) -> None:
     """In float32 the same seed gives the same tours, whatever the operator."""
     problem, policy = PROBLEMS[problem_name], policy_for(problem_name)
-    names = ("tour_BN", "last_move_B2", "incumbent_BN", "stall_B")
+    names = ("tour_BN", "last_move_B2", "incumbent_BN", "stall_B", "stream_B")
     config = SearchConfig(operator=operator, patience=2, greedy=greedy)
     fused = FusedEngine(problem, policy, config, precision="float32", graph_steps=2)
     plain = PlainEngine(problem, policy, config)
-    left = right = start(problem_name, batch)
-    ours, theirs = (torch.Generator(DEVICE).manual_seed(3) for _ in range(2))
+    left = right = begun(problem_name, batch)
     for steps in (2, 1):
-        left, right = fused.advance(batch, left, steps, ours), plain.advance(batch, right, steps, theirs)
+        left, right = fused.advance(batch, left, steps), plain.advance(batch, right, steps)
         agree(left, right, names)
-    assert torch.equal(ours.get_state(), theirs.get_state())
 
 
 def test_a_problem_without_a_view_uses_its_own_methods(problem_name: str, batch: Batch) -> None:
     """Features and masks of the problem itself give the same moves as the kernel that looks at tours."""
     problem, policy = PROBLEMS[problem_name], policy_for(problem_name)
     own = replace(problem, view=None)  # type: ignore[type-var]
-    begin = start(problem_name, batch)
+    begin = begun(problem_name, batch)
     left, right = (
-        FusedEngine(each, policy, SearchConfig(), precision="float32").advance(
-            batch, begin, 2, torch.Generator(DEVICE).manual_seed(0)
-        )
+        FusedEngine(each, policy, SearchConfig(), precision="float32").advance(batch, begin, 2)
         for each in (problem, own)
     )
     agree(left, right, ("tour_BN", "last_move_B2", "incumbent_BN", "stall_B"))
@@ -85,7 +77,7 @@ def test_own_distances(generator: torch.Generator) -> None:
     parts = {"distance_INN": torch.rand(1, 8, 8), "matrix_B": torch.zeros(3, dtype=torch.long)}
     batch = Batch(**{**vars(batch), **parts}).to(DEVICE)
     engine = FusedEngine(problem, policy, SearchConfig(), precision="float32")
-    state = engine.advance(batch, start("tsp", batch), 2, torch.Generator(DEVICE).manual_seed(0))
+    state = engine.advance(batch, begun("tsp", batch), 2)
     torch.testing.assert_close(state.cost_B, batch.cost(state.tour_BN))
 
 
@@ -93,7 +85,7 @@ def test_half_precision(problem_name: str, batch: Batch) -> None:
     """In half precision tours stay feasible and costs exact."""
     problem = PROBLEMS[problem_name]
     engine = FusedEngine(problem, policy_for(problem_name), SearchConfig())
-    state = engine.advance(batch, start(problem_name, batch), 3, torch.Generator(DEVICE).manual_seed(0))
+    state = engine.advance(batch, begun(problem_name, batch), 3)
     torch.testing.assert_close(state.cost_B, batch.cost(state.tour_BN))
     assert (state.incumbent_cost_B <= state.cost_B + 1e-6).all()
 
@@ -112,9 +104,9 @@ def test_other_policies(config: PolicyConfig, generator: torch.Generator) -> Non
     torch.manual_seed(0)
     problem, policy = PROBLEMS["tsp"], Policy(config).to(DEVICE)
     batch = problem.sample(8, 2, generator).to(DEVICE)
-    begin, search = start("tsp", batch), SearchConfig()
+    begin, search = begun("tsp", batch), SearchConfig()
     left, right = (
-        engine.advance(batch, begin, 2, torch.Generator(DEVICE).manual_seed(0))
+        engine.advance(batch, begin, 2)
         for engine in (
             FusedEngine(problem, policy, search, precision="float32"),
             PlainEngine(problem, policy, search),
@@ -126,10 +118,11 @@ def test_other_policies(config: PolicyConfig, generator: torch.Generator) -> Non
 def test_augmented_rows(problem_name: str, batch: Batch) -> None:
     """Rows under other symmetries of the square are searched as the plain engine searches them."""
     problem, policy = PROBLEMS[problem_name], policy_for(problem_name)
-    rows, begin = batch.augmented(3), start(problem_name, batch)
-    begin = start_state(begin.tour_BN.repeat_interleave(3, 0), begin.cost_B.repeat_interleave(3, 0))
+    rows, begin = batch.augmented(3), begun(problem_name, batch)
+    tour_BN = begin.tour_BN.repeat_interleave(3, 0)
+    begin = start_state(tour_BN, rows.cost(tour_BN), streams(0, range(batch.rows), DEVICE, copies=3))
     left, right = (
-        engine.advance(rows, begin, 2, torch.Generator(DEVICE).manual_seed(0))
+        engine.advance(rows, begin, 2)
         for engine in (
             FusedEngine(problem, policy, SearchConfig(), precision="float32"),
             PlainEngine(problem, policy, SearchConfig()),
@@ -143,10 +136,10 @@ def test_long_tours(generator: torch.Generator) -> None:
     problem, policy = PROBLEMS["tsp"], policy_for("tsp")
     batch = problem.sample(130, 1, generator).to(DEVICE)
     engine = FusedEngine(problem, policy, SearchConfig(), precision="float32")
-    begin = start("tsp", batch)
-    left = engine.advance(batch, begin, 1, torch.Generator(DEVICE).manual_seed(0))
+    begin = begun("tsp", batch)
+    left = engine.advance(batch, begin, 1)
     plain = PlainEngine(problem, policy, SearchConfig())
-    agree(left, plain.advance(batch, begin, 1, torch.Generator(DEVICE).manual_seed(0)), ("tour_BN",))
+    agree(left, plain.advance(batch, begin, 1), ("tour_BN",))
 
 
 def test_what_it_cannot_do_is_said() -> None:
@@ -164,11 +157,10 @@ def test_what_it_cannot_do_is_said() -> None:
 def test_replays_do_not_wait_for_the_host(problem_name: str, batch: Batch) -> None:
     """A hundred steps run without a synchronisation."""
     problem = PROBLEMS[problem_name]
-    engine, begin = FusedEngine(problem, policy_for(problem_name), SearchConfig()), start(problem_name, batch)
-    engine.advance(batch, begin, 9, torch.Generator(DEVICE).manual_seed(0))
-    generator = torch.Generator(DEVICE).manual_seed(0)
+    engine, begin = FusedEngine(problem, policy_for(problem_name), SearchConfig()), begun(problem_name, batch)
+    engine.advance(batch, begin, 9)
     torch.cuda.set_sync_debug_mode("error")
     try:
-        engine.advance(batch, begin, 100, generator)
+        engine.advance(batch, begin, 100)
     finally:
         torch.cuda.set_sync_debug_mode("default")

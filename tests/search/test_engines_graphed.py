@@ -5,16 +5,11 @@ from dataclasses import fields
 import pytest
 import torch
 
+from begun import begun
 from dact.policy import Policy, PolicyConfig
 from dact.problems import PROBLEMS, Batch
-from dact.search import PlainEngine, SearchConfig, SearchState, start_state
+from dact.search import PlainEngine, SearchConfig, SearchState
 from dact.search.engines.graphed import GraphedEngine
-
-
-def start(problem_name: str, batch: Batch) -> SearchState:
-    """Random tours."""
-    tour_BN = PROBLEMS[problem_name].random_start(batch, torch.Generator().manual_seed(1))
-    return start_state(tour_BN, batch.cost(tour_BN))
 
 
 def policy_for(problem_name: str) -> Policy:
@@ -30,25 +25,22 @@ def same(left: SearchState, right: SearchState) -> bool:
 
 @pytest.mark.parametrize("greedy", [False, True])
 def test_answers_are_those_of_the_plain_engine(problem_name: str, batch: Batch, greedy: bool) -> None:
-    """The same seed gives the same states, and the random stream ends at the same place."""
+    """The same seed gives the same states, streams of random numbers among them."""
     problem, policy = PROBLEMS[problem_name], policy_for(problem_name)
     config = SearchConfig(patience=3, greedy=greedy)
     plain, graphed = PlainEngine(problem, policy, config), GraphedEngine(problem, policy, config, graph_steps=4)
-    ours, theirs = torch.Generator().manual_seed(3), torch.Generator().manual_seed(3)
-    left = right = start(problem_name, batch)
+    left = right = begun(problem_name, batch)
     for steps in (5, 1, 8):
-        left, right = graphed.advance(batch, left, steps, ours), plain.advance(batch, right, steps, theirs)
+        left, right = graphed.advance(batch, left, steps), plain.advance(batch, right, steps)
         assert same(left, right)
-    assert torch.equal(ours.get_state(), theirs.get_state())
 
 
 def test_states_are_not_overwritten(problem_name: str, batch: Batch) -> None:
     """A state handed out stays as it was when the engine goes on."""
     engine = GraphedEngine(PROBLEMS[problem_name], policy_for(problem_name), SearchConfig())
-    generator = torch.Generator().manual_seed(3)
-    first = engine.advance(batch, start(problem_name, batch), 3, generator)
+    first = engine.advance(batch, begun(problem_name, batch), 3)
     tour_BN = first.tour_BN.clone()
-    engine.advance(batch, first, 3, generator)
+    engine.advance(batch, first, 3)
     assert torch.equal(first.tour_BN, tour_BN)
 
 
@@ -58,9 +50,9 @@ def test_other_batches_reuse_the_buffers_or_replace_them(problem_name: str, gene
     engine, plain = GraphedEngine(problem, policy, config), PlainEngine(problem, policy, config)
     for size, rows in ((9, 3), (9, 3), (9, 2), (7, 2)):
         batch = problem.sample(size, rows, generator)
-        begin = start(problem_name, batch)
-        left = engine.advance(batch, begin, 3, torch.Generator().manual_seed(0))
-        assert same(left, plain.advance(batch, begin, 3, torch.Generator().manual_seed(0)))
+        begin = begun(problem_name, batch)
+        left = engine.advance(batch, begin, 3)
+        assert same(left, plain.advance(batch, begin, 3))
 
 
 def test_half_precision(problem_name: str, batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +61,7 @@ def test_half_precision(problem_name: str, batch: Batch, monkeypatch: pytest.Mon
     monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
     problem = PROBLEMS[problem_name]
     engine = GraphedEngine(problem, policy_for(problem_name), SearchConfig(), precision="bfloat16")
-    state = engine.advance(batch, start(problem_name, batch), 5, torch.Generator().manual_seed(0))
+    state = engine.advance(batch, begun(problem_name, batch), 5)
     assert state.cost_B.dtype == torch.float32
     assert torch.equal(state.cost_B, batch.cost(state.tour_BN))
     assert torch.get_float32_matmul_precision() == "highest"
@@ -87,16 +79,15 @@ def test_wrong_settings_are_named(setting: str, value: object) -> None:
 def test_replays_on_the_gpu(problem_name: str, batch: Batch) -> None:
     """Replayed steps are the plain engine's steps, and none of them waits for the host."""
     problem, policy = PROBLEMS[problem_name], policy_for(problem_name).cuda()
-    rows, begin = batch.to("cuda"), start(problem_name, batch)
-    begin = start_state(begin.tour_BN.cuda(), begin.cost_B.cuda())
+    rows = batch.to("cuda")
+    begin = begun(problem_name, rows)
     config = SearchConfig(patience=3)
     plain, graphed = PlainEngine(problem, policy, config), GraphedEngine(problem, policy, config, graph_steps=4)
-    graphed.advance(rows, begin, 5, torch.Generator("cuda").manual_seed(3))
-    generator = torch.Generator("cuda").manual_seed(3)
+    graphed.advance(rows, begin, 5)
     torch.cuda.set_sync_debug_mode("error")
     try:
-        left = graphed.advance(rows, begin, 101, generator)
+        left = graphed.advance(rows, begin, 101)
     finally:
         torch.cuda.set_sync_debug_mode("default")
-    right = plain.advance(rows, begin, 101, torch.Generator("cuda").manual_seed(3))
+    right = plain.advance(rows, begin, 101)
     assert same(left, right)

@@ -11,9 +11,10 @@ import torch
 if not torch.cuda.is_available() and find_spec("triton"):
     os.environ["TRITON_INTERPRET"] = "1"
 
+from begun import begun
 from dact.policy import Policy, PolicyConfig
 from dact.problems import PROBLEMS
-from dact.search import FusedEngine, GraphedEngine, SearchConfig, start_state
+from dact.search import FusedEngine, GraphedEngine, SearchConfig
 from dact.search.engines.capture import _make_sure_of, no_collection
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -23,9 +24,8 @@ def used(kind: type[FusedEngine | GraphedEngine], generator: torch.Generator) ->
     """An engine that has made a step, and holds what it replays."""
     problem, policy = PROBLEMS["tsp"], Policy(PolicyConfig(features=2)).to(DEVICE)
     batch = problem.sample(5, 2, generator).to(DEVICE)
-    tour_BN = problem.greedy_start(batch)
     engine = kind(problem, policy, SearchConfig(), precision="float32")
-    engine.advance(batch, start_state(tour_BN, batch.cost(tour_BN)), 1, torch.Generator(DEVICE))
+    engine.advance(batch, begun("tsp", batch), 1)
     return engine
 
 

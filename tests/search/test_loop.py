@@ -6,9 +6,10 @@ import math
 import pytest
 import torch
 
+from begun import begun
 from dact.policy import Policy, PolicyConfig
 from dact.problems import PROBLEMS, Batch
-from dact.search import Pace, PlainEngine, SearchConfig, SearchState, Stop, best_costs, run, start_state
+from dact.search import Pace, PlainEngine, SearchConfig, SearchState, Stop, best_costs, run
 
 
 def make_engine(problem_name: str, **settings: object) -> PlainEngine:
@@ -18,21 +19,14 @@ def make_engine(problem_name: str, **settings: object) -> PlainEngine:
     return PlainEngine(problem, Policy(PolicyConfig(features=problem.features)), SearchConfig(**settings))  # type: ignore[arg-type]
 
 
-def greedy_state(problem_name: str, batch: Batch) -> SearchState:
-    """The state at the greedy start."""
-    tour_BN = PROBLEMS[problem_name].greedy_start(batch)
-    return start_state(tour_BN, batch.cost(tour_BN))
-
-
 @pytest.mark.parametrize("operator", ["two_opt", "insert", "swap"])
 def test_a_seed_gives_the_same_search(problem_name: str, batch: Batch, operator: str) -> None:
     """Same seed, same states; another seed, others; in one chunk or in many."""
     engine = make_engine(problem_name, operator=operator)
-    state = greedy_state(problem_name, batch)
 
     def ends(seed: int, chunk: int) -> SearchState:
-        generator = torch.Generator().manual_seed(seed)
-        return run(engine, batch, state, Stop(steps=12), generator, pace=Pace(chunk)).state
+        state = begun(problem_name, batch, "greedy", seed)
+        return run(engine, batch, state, Stop(steps=12), pace=Pace(chunk)).state
 
     assert torch.equal(ends(1, 1).tour_BN, ends(1, 5).tour_BN)
     assert not torch.equal(ends(1, 1).tour_BN, ends(2, 1).tour_BN)
@@ -41,8 +35,7 @@ def test_a_seed_gives_the_same_search(problem_name: str, batch: Batch, operator:
 def test_greedy_moves_need_no_luck(problem_name: str, batch: Batch) -> None:
     """The most probable moves do not depend on the seed."""
     engine = make_engine(problem_name, greedy=True)
-    state = greedy_state(problem_name, batch)
-    first, second = (engine.advance(batch, state, 6, torch.Generator().manual_seed(seed)) for seed in (1, 2))
+    first, second = (engine.advance(batch, begun(problem_name, batch, "greedy", seed), 6) for seed in (1, 2))
     assert torch.equal(first.tour_BN, second.tour_BN)
 
 
@@ -52,9 +45,8 @@ def test_steps_are_counted_exactly(problem_name: str, batch: Batch) -> None:
     done = run(
         make_engine(problem_name),
         batch,
-        greedy_state(problem_name, batch),
+        begun(problem_name, batch, "greedy"),
         Stop(steps=7),
-        torch.Generator().manual_seed(0),
         pace=Pace(3),
         watch=lambda fraction, steps, seconds, cost: seen.append(steps),
     )
@@ -64,9 +56,8 @@ def test_steps_are_counted_exactly(problem_name: str, batch: Batch) -> None:
 
 def test_traces_fall_and_end_at_the_best_cost(problem_name: str, batch: Batch) -> None:
     """Each instance has a trace of strictly falling costs that ends at its best."""
-    state = start_state(*_random(problem_name, batch))
-    generator = torch.Generator().manual_seed(0)
-    done = run(make_engine(problem_name), batch, state, Stop(steps=60), generator)
+    state = begun(problem_name, batch)
+    done = run(make_engine(problem_name), batch, state, Stop(steps=60))
     for trace, best in zip(done.traces, best_costs(done.state, 1), strict=True):
         costs = [point.cost for point in trace]
         assert costs == sorted(set(costs), reverse=True)
@@ -74,16 +65,10 @@ def test_traces_fall_and_end_at_the_best_cost(problem_name: str, batch: Batch) -
     assert any(len(trace) > 1 for trace in done.traces)
 
 
-def _random(problem_name: str, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-    tour_BN = PROBLEMS[problem_name].random_start(batch, torch.Generator().manual_seed(4))
-    return tour_BN, batch.cost(tour_BN)
-
-
 def test_a_time_limit_is_obeyed(batch: Batch, problem_name: str) -> None:
     """Without a step limit, the search ends when the clock says so."""
     stop = Stop(seconds=0.2)
-    generator = torch.Generator().manual_seed(0)
-    done = run(make_engine(problem_name), batch, greedy_state(problem_name, batch), stop, generator)
+    done = run(make_engine(problem_name), batch, begun(problem_name, batch, "greedy"), stop)
     assert done.steps > 0
     assert 0.2 <= done.seconds < 2.0
 
@@ -91,8 +76,7 @@ def test_a_time_limit_is_obeyed(batch: Batch, problem_name: str) -> None:
 def test_a_target_ends_the_search_at_once(batch: Batch, problem_name: str) -> None:
     """A target the start meets needs no step."""
     stop = Stop(steps=1000, target=1e9)
-    generator = torch.Generator().manual_seed(0)
-    assert run(make_engine(problem_name), batch, greedy_state(problem_name, batch), stop, generator).steps == 0
+    assert run(make_engine(problem_name), batch, begun(problem_name, batch, "greedy"), stop).steps == 0
 
 
 def test_an_interrupted_search_keeps_what_it_found(batch: Batch, problem_name: str) -> None:
@@ -106,11 +90,11 @@ def test_an_interrupted_search_keeps_what_it_found(batch: Batch, problem_name: s
                 raise KeyboardInterrupt
             return engine.advance(*arguments)  # type: ignore[arg-type]
 
-    state = greedy_state(problem_name, batch)
-    done = run(Interrupted(), batch, state, Stop(steps=10), torch.Generator().manual_seed(0))
+    state = begun(problem_name, batch, "greedy")
+    done = run(Interrupted(), batch, state, Stop(steps=10))
     assert done.interrupted
     assert done.steps == 3
-    expected = engine.advance(batch, state, 3, torch.Generator().manual_seed(0))
+    expected = engine.advance(batch, state, 3)
     assert torch.equal(done.state.tour_BN, expected.tour_BN)
 
 

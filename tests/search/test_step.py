@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from begun import begun
 from dact import tours
 from dact.operators import OPERATORS, two_opt
 from dact.problems import PROBLEMS, Batch, Tsp, capacity
@@ -20,7 +21,7 @@ def square() -> tuple[Batch, SearchState]:
         capacity_B=torch.zeros(1, dtype=torch.int32),
     )
     tour_BN = torch.tensor([[0, 1, 2, 3]])
-    return batch, start_state(tour_BN, batch.cost(tour_BN))
+    return batch, start_state(tour_BN, batch.cost(tour_BN), torch.zeros(1, dtype=torch.long))
 
 
 def test_reward_is_the_fall_of_the_incumbent() -> None:
@@ -73,8 +74,8 @@ def test_random_walks_stay_feasible_and_costs_add_up(problem_name: str, batch: B
     """Over 40 random open moves: permutations, capacity, costs as recomputed, incumbents as seen, rewards as sums."""
     problem, operator = PROBLEMS[problem_name], OPERATORS[operator_name]
     generator = torch.Generator().manual_seed(2)
-    tour_BN = problem.random_start(batch, generator)
-    state = start_state(tour_BN, batch.cost(tour_BN))
+    state = begun(problem_name, batch)
+    tour_BN = state.tour_BN
     lowest_B, paid_B = state.cost_B.clone(), torch.zeros(batch.rows)
     for _ in range(40):
         opened_BP = (

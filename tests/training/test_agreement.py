@@ -4,11 +4,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from begun import begun
 from dact.operators import OPERATORS
 from dact.policy import Policy, PolicyConfig
 from dact.policy.weights import SHIPPED, Weights, load_weights
 from dact.problems import PROBLEMS, Batch
-from dact.search import PlainEngine, SearchConfig, SearchState, start_state
+from dact.search import PlainEngine, SearchConfig, SearchState
 from dact.search.engines.fused import FusedEngine
 from dact.search.step import open_moves
 from dact.training.networks import Networks
@@ -32,10 +33,8 @@ def typical(weights: Weights) -> tuple[Batch, SearchState]:
     """Instances of the size that the weights were trained on, some steps from a greedy start."""
     problem = PROBLEMS[weights.card.problem]
     batch = problem.sample(weights.card.size, ROWS, torch.Generator().manual_seed(11)).to(DEVICE)
-    tour_BN = problem.greedy_start(batch)
     plain = PlainEngine(problem, weights.policy, CONFIG)
-    generator = torch.Generator(DEVICE).manual_seed(5)
-    return batch, plain.advance(batch, start_state(tour_BN, batch.cost(tour_BN)), STEPS, generator)
+    return batch, plain.advance(batch, begun(problem.name, batch, "greedy"), STEPS)
 
 
 @torch.no_grad()
@@ -44,7 +43,7 @@ def log_ratio(name: str) -> Tensor:
     weights = load_weights(SHIPPED / f"{name}.safetensors")
     problem, policy = PROBLEMS[weights.card.problem], weights.policy.to(DEVICE)
     batch, state = typical(weights)
-    step = FusedEngine(problem, policy, CONFIG, "float16").step(batch, state, torch.Generator(DEVICE).manual_seed(3))
+    step = FusedEngine(problem, policy, CONFIG, "float16").step(batch, state)
     networks = Networks(policy=policy, critic=weights.critic.to(DEVICE), precision="float16")
     open_BNN = open_moves(problem, batch, state.tour_BN, state.last_move_B2, OPERATORS[CONFIG.operator])
     with torch.enable_grad():
@@ -62,15 +61,14 @@ def test_trained_policies(name: str) -> None:
 
 def test_kernels_see_what_plain_pytorch_sees(problem_name: str) -> None:
     """Features and open moves of a segment, by kernels and by the problem itself."""
-    problem, generator = PROBLEMS[problem_name], torch.Generator(DEVICE).manual_seed(5)
+    problem = PROBLEMS[problem_name]
     task = Task(problem=problem, operator="two_opt")
     batch = problem.sample(9, 6, torch.Generator().manual_seed(11)).to(DEVICE)
-    tour_BN = problem.random_start(batch, generator)
     torch.manual_seed(0)
     engine = PlainEngine(problem, Policy(PolicyConfig(features=problem.features)).to(DEVICE), CONFIG)
-    states = [start_state(tour_BN, batch.cost(tour_BN))]
+    states = [begun(problem_name, batch)]
     for _ in range(3):
-        states.append(engine.advance(batch, states[-1], 1, generator))
+        states.append(engine.advance(batch, states[-1], 1))
     tour_ZBN = torch.stack([state.tour_BN for state in states])
     last_TB2 = torch.stack([state.last_move_B2 for state in states[:-1]])
     (features, opened), (ours, ours_opened) = (

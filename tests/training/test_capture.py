@@ -108,12 +108,11 @@ def test_captured_equals_called(make_learner, problem_name, options):
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 def test_capturing_trains_nothing(make_learner):
-    """Weights, optimiser, tours and generators are after the capture what they were before."""
+    """Weights, optimiser, tours, streams and the generator are after the capture what they were before."""
     plain, captured = (gpu_learner(make_learner, graph) for graph in (False, True))
     for name, x in plain.tensors().items():
         assert torch.equal(x, captured.tensors()[name]), name
-    for name, generator in plain.generators.items():
-        assert torch.equal(generator.get_state(), captured.generators[name].get_state()), name
+    assert torch.equal(plain.generator.get_state(), captured.generator.get_state())
 
 
 @pytest.mark.gpu
@@ -140,7 +139,7 @@ def test_engine_and_update_agree(make_learner, problem_name, precision, most):
     """The mean |log ratio| of the moves an engine draws, by its own account and by the update's first pass."""
     learner = gpu_learner(make_learner, False, problem_name, precision)
     batch, state = learner.buffers.batch, learner.buffers.state
-    _, segment = rollout(learner.engine, learner.task, batch, state, 4, learner.generators["rollout"])
+    _, segment = rollout(learner.engine, learner.task, batch, state, 4)
     now = evaluate_segment(learner.networks, segment)
     assert (now.log_prob_TB - segment.log_prob_TB).abs().mean() <= most
 
@@ -152,7 +151,7 @@ def test_half_precision_has_the_gradients_of_float32(make_learner, problem_name)
     gradients = []
     exact = gpu_learner(make_learner, False, problem_name)
     batch, state = exact.buffers.batch, exact.buffers.state
-    _, segment = rollout(exact.engine, exact.task, batch, state, 4, exact.generators["rollout"])
+    _, segment = rollout(exact.engine, exact.task, batch, state, 4)
     for precision in ("float32", "float16"):
         learner = gpu_learner(make_learner, False, problem_name, precision)
         now = evaluate_segment(learner.networks, segment)

@@ -15,8 +15,7 @@ from dact.training.rollout import rollout
 def record(learner, steps=4):
     """A segment from where the learner stands."""
     buffers = learner.buffers
-    generator = learner.generators["rollout"]
-    return rollout(learner.engine, learner.task, buffers.batch, buffers.state, steps, generator)[1]
+    return rollout(learner.engine, learner.task, buffers.batch, buffers.state, steps)[1]
 
 
 def measured(metrics_M) -> dict[str, float]:

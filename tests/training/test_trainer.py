@@ -27,8 +27,10 @@ def test_resuming_changes_nothing(tmp_path, tiny, train, problem, stop):
     second = train(tmp_path / "parts", resume=tmp_path / "parts")
     assert whole.finished
     assert second.finished
-    assert rows(tmp_path / "whole") == rows(tmp_path / "parts")
-    assert len(rows(tmp_path / "whole")) == 7
+    # The validation at the stop may have found the best weights, which the next is then not.
+    told = [rows(tmp_path / name, leave=("minutes", "event")) for name in ("whole", "parts")]
+    assert told[0] == told[1]
+    assert len(told[0]) == 7
     left, right = (load_checkpoint(tmp_path / name / "checkpoint.pt") for name in ("whole", "parts"))
     for name, x in left.tensors.items():
         assert torch.equal(x, right.tensors[name]), name

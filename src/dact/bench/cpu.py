@@ -10,6 +10,7 @@ import torch
 
 from dact.bench.rows import cpu_name, percentiles
 from dact.instances import generate_set
+from dact.kernels.row_draws import streams
 from dact.kernels.rows import one_thread_per_operation
 from dact.policy import find_weights
 from dact.policy.weights import UNTRAINED
@@ -74,14 +75,13 @@ def _stepper(case: Case) -> Callable[[], None]:
     batch = problem.collate_set(generate_set(case.problem, case.size, case.rows, seed=0))
     policy = find_weights(problem.name, problem.features, case.size, UNTRAINED).policy
     engine = PlainEngine(problem, policy, SearchConfig())
-    generator = torch.Generator().manual_seed(0)
     tour_BN = problem.greedy_start(batch)
-    state = start_state(tour_BN, batch.cost(tour_BN))
+    state = start_state(tour_BN, batch.cost(tour_BN), streams(0, range(case.rows), batch.device))
 
     def step() -> None:
         nonlocal state
         with one_thread_per_operation():
-            state = engine.advance(batch, state, 1, generator)
+            state = engine.advance(batch, state, 1)
 
     return step
 

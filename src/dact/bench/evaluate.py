@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from dact.bench.blocks import WHOLE, Shard, blocks
 from dact.bench.judge import judge
 from dact.bench.results_file import Costs, ResultsFile, fingerprint
 from dact.instances import InputError, InstanceSet
 from dact.instances.arrays import FloatArray, IntArray
+from dact.kernels.row_draws import streams
 from dact.policy import find_weights
 from dact.problems import PROBLEMS
 from dact.search import Parts, best_tours, rows_at_once, search_batch
@@ -85,9 +85,9 @@ def evaluate(
     """Solve a set, or a shard of its blocks, with the same settings; a team shares the blocks out.
 
     A block is `rows` consecutive instances, searched side by side (default: what suits the device; no more than
-    1,000 where blocks are shared or kept). Its draws come from the seed and the place of its first instance alone,
-    so that shards, teams and calls that go on give the costs of one call with the same rows (and, on a CPU, threads,
-    which round differently). Where a GPU has no memory for a block, its halves draw for themselves.
+    1,000 where blocks are shared or kept; halves of it where a GPU has no memory for more). What an instance draws
+    comes from the seed and its place in the set alone, so that shards, teams and calls that go on give the costs of
+    one call. On a CPU, other numbers of rows or threads round differently, which in time makes another move.
 
     `out` keeps the costs of finished blocks. Blocks found there are not solved again, and the figures cover all
     that it holds. Ctrl-C raises.
@@ -161,7 +161,7 @@ class _Solver:
         """Judged costs of consecutive instances solved side by side."""
         instances, config = self.instances.take(slice(part.start, part.stop)), self.config
         batch = self.problem.collate_set(instances).to(config.torch_device())
-        generator = torch.Generator(device=batch.device).manual_seed(stream_seed(config.seed, part.start))
+        stream_R = streams(config.seed, part, batch.device, config.augment)
 
         def watch(fraction: float, steps: int, seconds: float, cost: float) -> None:
             if self.progress is not None:
@@ -170,18 +170,13 @@ class _Solver:
         done = search_batch(
             self.engine,
             batch,
-            start_tours(self.problem, batch, config.start, generator),
+            start_tours(self.problem, batch, config.start, stream_R[:: config.augment]),
+            stream_R,
             augment=config.augment,
             stop=config.stop(),
-            generator=generator,
             watch=watch,
         )
         if done.interrupted:
             raise KeyboardInterrupt
         self.done += len(part)
         return judge(instances, best_tours(done.state, config.augment).cpu().numpy(), batch.depots)
-
-
-def stream_seed(seed: int, place: int) -> int:
-    """A seed for the draws of the instances from this place on."""
-    return int(np.random.SeedSequence((seed, place)).generate_state(1, np.uint64)[0])

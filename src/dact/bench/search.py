@@ -11,6 +11,7 @@ import torch
 from dact.bench.recost import recost
 from dact.bench.rows import device_name, percentiles, triton_version
 from dact.instances import Instance
+from dact.kernels.row_draws import streams
 from dact.policy import find_weights
 from dact.problems import PROBLEMS, UNIFORM, Batch, InstanceConfig
 from dact.provenance import commit
@@ -122,9 +123,9 @@ def _measure(case: SearchCase, config: SolveConfig, seconds: float, repeats: int
     batch = case.batch(device)
     weights = find_weights(problem.name, problem.features, batch.customers, config.weights)
     engine = make_engine(problem, weights, config)
-    generator = torch.Generator(device=device).manual_seed(config.seed)
-    tour_BN = start_tours(problem, batch, config.start, generator)
-    search = partial(search_batch, engine, batch, tour_BN, augment=case.augment, generator=generator)
+    stream_R = streams(config.seed, range(batch.rows), device, case.augment)
+    tour_BN = start_tours(problem, batch, config.start, stream_R[:: case.augment])
+    search = partial(search_batch, engine, batch, tour_BN, stream_R, augment=case.augment)
     _timed(search, LEAST_STEPS)
     steps = _steps_in(seconds, _timed(search, LEAST_STEPS)[0])
     times, runs = zip(*(_timed(search, steps) for _ in range(repeats)), strict=True)

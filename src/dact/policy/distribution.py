@@ -1,7 +1,7 @@
 """A distribution over the pairs of positions that may be moved."""
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 # Finite, so that gradients of the entropy are; its exponential is exactly zero beside any allowed logit.
 FORBIDDEN = -1e9
@@ -13,17 +13,16 @@ class PairDistribution:
     def __init__(self, logits_BNN: Tensor, allowed_BNN: Tensor) -> None:
         self.logits_BNN = logits_BNN.masked_fill(~allowed_BNN, FORBIDDEN)
 
-    def sample(self, generator: Generator | None = None) -> Tensor:
+    def sample(self, draw_2B: Tensor) -> Tensor:
         """A move_B2 per row, by inverting the distribution function: first the first position, then the second.
 
-        In float64, where the largest uniform number is too small to round up to the whole mass, so the first
-        entry whose cumulated mass exceeds the draw always has mass of its own: a forbidden pair is never drawn.
+        Draws are uniform in [0, 1), in float64, where the largest is too small to round up to the whole mass. So the
+        first entry whose cumulated mass exceeds the draw always has mass of its own: a forbidden pair is never drawn.
         """
-        rows, size, _ = self.logits_BNN.shape
+        size = self.logits_BNN.shape[2]
         peak_B11 = self.logits_BNN.amax((1, 2), keepdim=True)
         mass_BNN = (self.logits_BNN - peak_B11).exp_()
-        device = mass_BNN.device
-        draw_2B1 = torch.rand(2, rows, 1, dtype=torch.float64, generator=generator, device=device)
+        draw_2B1 = draw_2B.unsqueeze(2)
         first_B1 = _invert(mass_BNN.sum(2), draw_2B1[0])
         row_BN = mass_BNN.gather(1, first_B1.unsqueeze(2).expand(-1, -1, size)).squeeze(1)
         return torch.cat((first_B1, _invert(row_BN, draw_2B1[1])), dim=1)

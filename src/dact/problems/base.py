@@ -134,8 +134,8 @@ class Problem(Protocol):
         """Random instances for training, drawn on the generator's device."""
         ...
 
-    def random_start(self, batch: Batch, generator: Generator) -> Tensor:
-        """Random feasible tours."""
+    def random_start(self, batch: Batch, stream_B: Tensor) -> Tensor:
+        """Random feasible tours, each by its row's own stream of random numbers."""
         ...
 
     def greedy_start(self, batch: Batch) -> Tensor:

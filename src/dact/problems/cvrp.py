@@ -14,6 +14,7 @@ from torch import Generator, Tensor, nn
 
 from dact import tours
 from dact.instances import Instance, InstanceSet, capacity_for
+from dact.kernels.row_draws import many_draws
 from dact.kernels.tour_view import CAPACITY
 from dact.operators import Operator
 from dact.problems import capacity, construct, distributions, layout
@@ -105,9 +106,9 @@ class Cvrp:
         scale_B = torch.ones(count, device=generator.device)
         return _batch(points_BN2, scale_B, demand_BN, room_B, config.depots(size), None)
 
-    def random_start(self, batch: Batch, generator: Generator) -> Tensor:
+    def random_start(self, batch: Batch, stream_B: Tensor) -> Tensor:
         """Customers in random order; a vehicle goes home when no unserved customer fits."""
-        key_BN = torch.rand(batch.rows, batch.length, generator=generator, device=batch.device)
+        key_BN = many_draws(stream_B, batch.length)
         return construct.routes_by_key(batch, lambda here_B1: key_BN)
 
     def greedy_start(self, batch: Batch) -> Tensor:

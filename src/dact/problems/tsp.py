@@ -8,6 +8,7 @@ from torch import Generator, Tensor
 
 from dact import tours
 from dact.instances import Instance, InstanceSet
+from dact.kernels.row_draws import many_draws
 from dact.kernels.tour_view import COORDINATES
 from dact.operators import Operator
 from dact.problems import layout
@@ -56,9 +57,9 @@ class Tsp:
         points_BN2 = draw_points(config, count, size, generator)
         return _batch(points_BN2, torch.ones(count, device=generator.device), None)
 
-    def random_start(self, batch: Batch, generator: Generator) -> Tensor:
+    def random_start(self, batch: Batch, stream_B: Tensor) -> Tensor:
         """A uniformly random order per row."""
-        key_BN = torch.rand(batch.rows, batch.length, generator=generator, device=batch.device)
+        key_BN = many_draws(stream_B, batch.length)
         return tours.anchor(key_BN.argsort(1))
 
     def greedy_start(self, batch: Batch) -> Tensor:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from dact.problems import Batch
 from dact.search.engines import Engine, row_bytes
@@ -40,18 +40,18 @@ def search_batch(
     engine: Engine,
     batch: Batch,
     tour_BN: Tensor,
+    stream_R: Tensor,
     *,
     augment: int,
     stop: Stop,
-    generator: Generator,
     watch: Watcher | None = None,
 ) -> SearchRun:
-    """Search from the given tours, `augment` rows for each."""
+    """Search from the given tours, `augment` rows for each, each with its own stream of random numbers."""
     if batch.length < SMALLEST:
         stop = Stop(steps=0)
     rows = batch.augmented(augment)
     tour_RN = tour_BN.repeat_interleave(augment, dim=0)
-    state = start_state(tour_RN, rows.cost(tour_RN))
+    state = start_state(tour_RN, rows.cost(tour_RN), stream_R)
     began = time.perf_counter()
     engine.prepare(rows, state)
     # A first search on a GPU compiles for half a minute, which nobody means by a time limit.
@@ -59,7 +59,7 @@ def search_batch(
     # With a target the moments of looking decide where the search ends, so they may not depend on the clock.
     by_clock = batch.device.type == "cuda" and stop.target is None
     pace = Pace(engine.graph_steps, LOOK_EVERY if by_clock else 0.0)
-    return run(engine, rows, state, stop, generator, augment=augment, pace=pace, watch=watch)
+    return run(engine, rows, state, stop, augment=augment, pace=pace, watch=watch)
 
 
 def best_tours(state: SearchState, augment: int) -> Tensor:

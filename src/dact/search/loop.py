@@ -4,8 +4,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from torch import Generator
-
 from dact.instances.arrays import FloatArray
 from dact.kernels.rows import one_thread_per_operation
 from dact.problems import Batch
@@ -57,7 +55,6 @@ def run(
     batch: Batch,
     state: SearchState,
     stop: Stop,
-    generator: Generator,
     *,
     augment: int = 1,
     pace: Pace | None = None,
@@ -76,7 +73,7 @@ def run(
             steps = steps if stop.steps is None else min(steps, stop.steps - done)
             began = stop.elapsed()
             with one_thread_per_operation():
-                state = engine.advance(batch, state, steps, generator)
+                state = engine.advance(batch, state, steps)
             done += steps
             record.look(done, stop.elapsed(), best_costs(state, augment))
             pace.took(steps, stop.elapsed() - began)

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from dact.kernels.make_move import betters
+from dact.kernels.row_draws import STEP
 from dact.operators import Operator
 from dact.problems import Batch, Problem
 from dact.search.state import SearchState
@@ -36,6 +37,7 @@ def step(operator: Operator, batch: Batch, state: SearchState, move_B2: Tensor) 
         incumbent_cost_B=incumbent_cost_B,
         stall_B=torch.where(better_B, 0, state.stall_B + 1),
         last_move_B2=state.tour_BN.gather(1, move_B2),
+        stream_B=state.stream_B + STEP,
     )
     return after, state.incumbent_cost_B - incumbent_cost_B
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-FORMAT = 1
+FORMAT = 2
 GONE = (("runtime", "compile"),)
 """Settings that older runs have and that mean nothing any more."""
 
@@ -56,13 +56,14 @@ class Checkpoint:
     progress: Progress
     tensors: dict[str, Tensor]
     best: dict[str, Tensor]
-    generators: dict[str, Tensor]
+    generator: Tensor
+    """Of new instances."""
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Written beside and then renamed: a crash leaves the one before."""
     plain = {each.name: getattr(checkpoint, each.name) for each in fields(checkpoint)}
-    for name in ("tensors", "best", "generators"):
+    for name in ("tensors", "best"):
         plain[name] = {key: x.detach().cpu() for key, x in plain[name].items()}
     plain |= {"format": FORMAT, "progress": asdict(checkpoint.progress)}
     path.parent.mkdir(parents=True, exist_ok=True)

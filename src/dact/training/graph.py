@@ -1,9 +1,8 @@
 """A function without arguments, called or replayed: on a GPU its kernels are captured once as a CUDA graph."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
-from torch import Generator
 
 from dact.search import capturing, rehearse
 
@@ -13,16 +12,14 @@ WARM_UP_CALLS = 3
 Body = Callable[[], None]
 
 
-def captured(body: Body, generators: Sequence[Generator], *, shared: bool = False) -> Body:
+def captured(body: Body, *, shared: bool = False) -> Body:
     """A replay of the body. The body may not talk to the host, and must read and write the same tensors each time.
 
     The calls made here (3 to warm up, and none that counts in the capture itself) change those tensors, parameters
-    and generators included; the caller puts them back. `shared`: other threads may use CUDA during the capture.
+    included; the caller puts them back. `shared`: other threads may use CUDA during the capture.
     """
     room = rehearse(body, WARM_UP_CALLS)
     graph = torch.cuda.CUDAGraph()
-    for generator in generators:
-        graph.register_generator_state(generator)
     with capturing(graph, room, capture_error_mode="thread_local" if shared else "global"):
         body()
     return graph.replay

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor
 
-from dact.search import Engine, start_state
+from dact.kernels.row_draws import new_streams
+from dact.problems import Batch
+from dact.search import Engine, SearchState, start_state
 from dact.training.buffers import Buffers, make_buffers, snapshot, write
 from dact.training.graph import captured
 from dact.training.instances import InstanceSource
@@ -21,11 +23,6 @@ from dact.training.ppo import METRICS, PpoConfig, update
 from dact.training.rollout import Task, rollout
 from dact.training.team import ALONE, Team
 
-# Streams of random numbers. Each graph has its own, so that no generator is registered with two.
-ROLLOUT = "rollout"
-STREAMS = ("instances", ROLLOUT, "warm_up")
-MOST_PLACES = 10_000
-"""Streams of a size; more than any team needs."""
 LOSS_SCALE = 2.0**14
 """In half precision. A row's share of a mean over thousands of rows would be lost without it."""
 
@@ -37,8 +34,6 @@ class Lane:
     source: InstanceSource
     buffers: Buffers
     engine: Engine
-    generator: Generator
-    """Of the rollout: one for each graph."""
     segment: Callable[[], None] = lambda: None
 
 
@@ -68,10 +63,11 @@ class Learner:
             smoothing=config.smoothing,
         )
         device = next(networks.policy.parameters()).device
-        self.generators = {name: self._stream(seed, name, device) for name in STREAMS}
+        # Of new instances and their streams, by which they then walk.
+        self.generator = stream(seed, team.rank, device)
         # The last entry counts segments.
         self.metrics_M = torch.zeros(len(METRICS) + 1, device=device)
-        self.lanes = [self._make_lane(place, each) for place, each in enumerate(source.each())]
+        self.lanes = [self._make_lane(each) for each in source.each()]
         self.lane = self.lanes[0]
         if graph:
             self._capture(shared=team.connected)
@@ -98,28 +94,23 @@ class Learner:
 
     def new_batch(self) -> None:
         """Fresh instances with their starts."""
-        batch = self.lane.source.sample(self.generators["instances"])
-        if self.greedy:
-            tour_BN = self.task.problem.greedy_start(batch)
-        else:
-            tour_BN = self.task.problem.random_start(batch, self.generators["instances"])
-        self.buffers.load(batch, start_state(tour_BN, batch.cost(tour_BN)))
+        self.buffers.load(*self._begun(self.lane.source, self.generator))
 
     def warm_up(self, steps: int) -> None:
         """Walk on with the policy as it is now."""
         self.engine.refresh()
         batch, state = self.buffers.batch, self.buffers.state
-        self.buffers.move_to(self.engine.advance(batch, state, steps, self.generators["warm_up"]))
+        self.buffers.move_to(self.engine.advance(batch, state, steps))
 
     def back_to_best(self) -> None:
         """Go on from the best solutions found so far."""
         state = self.buffers.state
-        self.buffers.move_to(start_state(state.incumbent_BN.clone(), state.incumbent_cost_B.clone()))
+        self.buffers.move_to(start_state(state.incumbent_BN, state.incumbent_cost_B, state.stream_B))
 
     def from_here(self) -> None:
         """Go on from the current solutions, which count as the best so far."""
         state = self.buffers.state
-        self.buffers.move_to(start_state(state.tour_BN.clone(), state.cost_B.clone()))
+        self.buffers.move_to(start_state(state.tour_BN, state.cost_B, state.stream_B))
 
     def read_metrics(self) -> dict[str, float]:
         """Means over the segments since the last reading, and over the team. Waits for the device."""
@@ -139,12 +130,11 @@ class Learner:
 
     def reseed(self, seed: int) -> None:
         """New random numbers and new instances, where those of a run could not be kept."""
-        for name, generator in self.generators.items():
-            generator.set_state(self._stream(seed, name, generator.device).get_state())
+        self.generator.set_state(stream(seed, self.team.rank, self.generator.device).get_state())
         self.new_batch()
 
     def tensors(self) -> dict[str, Tensor]:
-        """Everything that changes on the device, but for the generators."""
+        """Everything that changes on the device, but for the generator."""
         everything = self.learnt() | {"metrics_M": self.metrics_M}
         for lane in self.lanes:
             mark = f"{lane.source.size}." if len(self.lanes) > 1 else ""
@@ -154,44 +144,33 @@ class Learner:
     def _segment(self, lane: Lane) -> None:
         batch, state = lane.buffers.batch, lane.buffers.state
         steps, share = self.config.segment, self.config.share
-        state, segment = rollout(lane.engine, self.task, batch, state, steps, lane.generator, share)
+        state, segment = rollout(lane.engine, self.task, batch, state, steps, share)
         lane.buffers.move_to(state)
         self.metrics_M[:-1] += update(self.networks, segment, self.optimiser, self.config)
         self.metrics_M[-1:] += 1
 
-    def _make_lane(self, place: int, source: InstanceSource) -> Lane:
-        name = ROLLOUT if place == 0 else f"{ROLLOUT} {source.size}"
-        buffers = self._first_buffers(source)
+    def _make_lane(self, source: InstanceSource) -> Lane:
+        # Of the right shapes, drawn from a stream that nothing else uses.
+        buffers = make_buffers(*self._begun(source, stream(0, 0, self.generator.device)))
         # Made before any capture, which may not see the table being filled.
         self.networks.policy.places(buffers.batch.length, self.metrics_M.device)
-        if name not in self.generators:
-            self.generators[name] = self._stream(self.seed, name, self.metrics_M.device)
         engine = self.networks.engine(self.task.problem, self.task.search())
-        lane = Lane(source=source, buffers=buffers, engine=engine, generator=self.generators[name])
+        lane = Lane(source=source, buffers=buffers, engine=engine)
         lane.segment = lambda: self._segment(lane)
         return lane
 
-    def _first_buffers(self, source: InstanceSource) -> Buffers:
-        """A batch of the right shapes, drawn from a stream that nothing else uses."""
-        device = self.metrics_M.device
-        batch = source.sample(stream(0, 0, device))
-        tour_BN = self.task.problem.random_start(batch, stream(0, 0, device))
-        return make_buffers(batch, start_state(tour_BN, batch.cost(tour_BN)))
-
-    def _stream(self, seed: int, name: str, device: torch.device) -> Generator:
-        """The stream of a name, another one in each process."""
-        known, _, size = name.partition(" ")
-        place = STREAMS.index(known) + len(STREAMS) * self.team.rank
-        return stream(seed, place + (MOST_PLACES * int(size) if size else 0), device)
+    def _begun(self, source: InstanceSource, generator: Generator) -> tuple[Batch, SearchState]:
+        """New instances at their starts."""
+        batch, problem = source.sample(generator), self.task.problem
+        stream_B = new_streams(batch.rows, generator)
+        tour_BN = problem.greedy_start(batch) if self.greedy else problem.random_start(batch, stream_B)
+        return batch, start_state(tour_BN, batch.cost(tour_BN), stream_B)
 
     def _capture(self, shared: bool) -> None:
         before = snapshot(self.tensors())
-        states = {name: generator.get_state() for name, generator in self.generators.items()}
         for lane in self.lanes:
-            lane.segment = captured(lane.segment, [lane.generator], shared=shared)
+            lane.segment = captured(lane.segment, shared=shared)
         write(self.tensors(), before)
-        for name, state in states.items():
-            self.generators[name].set_state(state)
 
 
 def stream(seed: int, place: int, device: torch.device) -> Generator:

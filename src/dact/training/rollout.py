@@ -5,14 +5,15 @@ F features. In a segment, B are the chosen rows.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from dact.kernels.launch import runs_triton
 from dact.kernels.pick_move import Capacity
+from dact.kernels.row_draws import STEP, row_draws
 from dact.kernels.tour_view import Nodes
 from dact.operators import OPERATORS
 from dact.problems import Batch, Problem
@@ -73,14 +74,13 @@ def rollout(
     batch: Batch,
     state: SearchState,
     steps: int,
-    generator: Generator,
     share: float = 1.0,
 ) -> tuple[SearchState, Segment]:
     """The state after some steps, and the record of them, or of a share of the rows, as `choose` draws them."""
     engine.refresh()
     states, made = [state], []
     for _ in range(steps):
-        made.append(engine.step(batch, states[-1], generator))
+        made.append(engine.step(batch, states[-1]))
         states.append(made[-1].state)
     walk = Walk(
         tour_ZBN=torch.stack([each.tour_BN for each in states]),
@@ -93,11 +93,13 @@ def rollout(
     count = max(1, round(share * batch.rows))
     if count == batch.rows:
         return states[-1], _segment(task, batch, walk, torch.ones_like(walk.cost_ZB[0]))
-    row_C, weight_C = choose(walk.incumbent_ZB[0] - walk.incumbent_ZB[-1], count, generator)
-    return states[-1], _segment(task, batch.take(row_C), Walk(*(x[:, row_C] for x in walk)), weight_C)
+    stream_B = states[-1].stream_B
+    row_C, weight_C = choose(walk.incumbent_ZB[0] - walk.incumbent_ZB[-1], count, row_draws(stream_B)[0])
+    segment = _segment(task, batch.take(row_C), Walk(*(x[:, row_C] for x in walk)), weight_C)
+    return replace(states[-1], stream_B=stream_B + STEP), segment
 
 
-def choose(gain_B: Tensor, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
+def choose(gain_B: Tensor, count: int, draw_B: Tensor) -> tuple[Tensor, Tensor]:
     """Rows to learn from, those that gained more likely than others, with weights that make up for it.
 
     Near the end of training few rows gain anything in a few steps, and the gradient is mostly theirs. Drawn by priority
@@ -105,7 +107,7 @@ def choose(gain_B: Tensor, count: int, generator: Generator) -> tuple[Tensor, Te
     their expected values.
     """
     chance_B = gain_B + FLOOR * gain_B.mean() + torch.finfo(gain_B.dtype).tiny ** 0.5
-    priority_B = chance_B / torch.rand(gain_B.shape, generator=generator, device=gain_B.device)
+    priority_B = chance_B / draw_B.to(gain_B.dtype)
     highest = priority_B.topk(count + 1)
     row_C = highest.indices[:-1]
     weight_C = (highest.values[-1] / chance_B[row_C]).clamp(min=1) * (count / len(gain_B))

@@ -85,7 +85,6 @@ class Trainer:
         """Write the checkpoint."""
         if not self.team.leads:
             return
-        states = {name: generator.get_state() for name, generator in self.learner.generators.items()}
         save_checkpoint(
             self.folder / CHECKPOINT,
             Checkpoint(
@@ -94,7 +93,7 @@ class Trainer:
                 progress=self.progress,
                 tensors=self.learner.tensors(),
                 best=self.best,
-                generators=states,
+                generator=self.learner.generator.get_state(),
             ),
         )
 
@@ -105,8 +104,7 @@ class Trainer:
         write(self.best, checkpoint.best)
         if self.progress.processes == self.team.size == 1:
             write(self.learner.tensors(), checkpoint.tensors)
-            for name, state in checkpoint.generators.items():
-                self.learner.generators[name].set_state(state)
+            self.learner.generator.set_state(checkpoint.generator)
         else:
             # A checkpoint has the instances of one process only, so all of a team begin new ones.
             learnt = self.learner.learnt()

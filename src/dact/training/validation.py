@@ -10,6 +10,7 @@ from torch import Tensor
 
 from dact.instances import InstanceSet, generate_set, read_set
 from dact.instances.arrays import FloatArray
+from dact.kernels.row_draws import streams
 from dact.problems import UNIFORM, Batch
 from dact.search import start_state
 from dact.training.instances import InstanceSource
@@ -73,19 +74,18 @@ class Validation:
         batch, self.reference_B = validation_batch(source, config)
         self.batch = batch.to(device)
         tour_BN = task.problem.greedy_start(self.batch)
-        self.start = start_state(tour_BN, self.batch.cost(tour_BN))
+        self.start = start_state(tour_BN, self.batch.cost(tour_BN), streams(config.seed, range(len(tour_BN)), device))
         self.engine = networks.engine(task.problem, task.search(config.patience))
 
     def measure(self, stop: Callable[[], bool] = lambda: False) -> Score | None:
         """Search from the start; the same draws each time. None if asked to stop on the way."""
         self.engine.refresh()
-        generator = torch.Generator(device=self.batch.device).manual_seed(self.config.seed)
         state = self.start
         for begin in range(0, self.config.steps, LOOK_EVERY):
             if stop():
                 return None
             steps = min(LOOK_EVERY, self.config.steps - begin)
-            state = self.engine.advance(self.batch, state, steps, generator)
+            state = self.engine.advance(self.batch, state, steps)
         return self._score(state.incumbent_cost_B)
 
     def start_score(self) -> Score:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from dact.kernels.row_draws import STEP
+
 OPERATORS = ("two_opt", "insert", "swap")
 LEAST_GAIN = 1e-6
 """A new incumbent is better by more than this share of the cost: float32 sums of the same legs differ by less."""
@@ -22,6 +24,7 @@ class Search(NamedTuple):
     incumbent_cost_B: Tensor
     stall_B: Tensor
     last_move_B2: Tensor
+    stream_B: Tensor
 
 
 class Costs(NamedTuple):
@@ -49,6 +52,7 @@ def make_move_reference(search: Search, move_B2: Tensor, costs: Costs, operator:
         incumbent_cost_B,
         torch.where(tired_B, 0, stall_B),
         search.tour_BN.gather(1, move_B2),
+        search.stream_B + STEP,
     )
 
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from dact.kernels.launch import power_of_two
 from dact.kernels.make_move.reference import LEAST_GAIN, OPERATORS, Costs, Search
+from dact.kernels.row_draws import STEP
 
 
 @triton.jit
@@ -34,9 +35,9 @@ def _source(place, first, second, N, OPERATOR: tl.constexpr):
 
 @triton.jit
 def _move_kernel(
-    tour_ptr, cost_ptr, incumbent_ptr, incumbent_cost_ptr, stall_ptr, last_ptr, move_ptr,
+    tour_ptr, cost_ptr, incumbent_ptr, incumbent_cost_ptr, stall_ptr, last_ptr, stream_ptr, move_ptr,
     coordinates_ptr, scale_ptr, distance_ptr, matrix_ptr, patience, N,
-    P: tl.constexpr, OPERATOR: tl.constexpr, MATRIX: tl.constexpr, LEAST: tl.constexpr,
+    P: tl.constexpr, OPERATOR: tl.constexpr, MATRIX: tl.constexpr, LEAST: tl.constexpr, STEP: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     place_P = tl.arange(0, P)
@@ -82,6 +83,7 @@ def _move_kernel(
     tl.store(stall_ptr + row, tl.where(tired, 0, stall))
     tl.store(last_ptr + 2 * row, last_first)
     tl.store(last_ptr + 2 * row + 1, last_second)
+    tl.store(stream_ptr + row, tl.load(stream_ptr + row) + STEP)
 
 
 def make_move_triton(search: Search, move_B2: Tensor, costs: Costs, operator: str, patience: int) -> Search:
@@ -94,7 +96,7 @@ def make_move_triton(search: Search, move_B2: Tensor, costs: Costs, operator: st
     padded = power_of_two(size, least=32)
     _move_kernel[(rows,)](
         *search, move_B2.contiguous(), *(None if x is None else x.contiguous() for x in costs), patience, size,
-        P=padded, OPERATOR=operator, MATRIX=costs.distance_INN is not None, LEAST=LEAST_GAIN,
+        P=padded, OPERATOR=operator, MATRIX=costs.distance_INN is not None, LEAST=LEAST_GAIN, STEP=STEP,
         num_warps=max(1, min(4, padded // 64)),
     )  # fmt: skip
     return search

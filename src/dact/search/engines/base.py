@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from torch import Generator, Tensor
+from torch import Tensor
 
 from dact.operators import OPERATORS
 from dact.problems import Batch
@@ -48,11 +48,11 @@ class Engine(Protocol):
         """Do what takes time before the first step of a batch of this shape."""
         ...
 
-    def advance(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
+    def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
         """The state after `steps` more steps."""
         ...
 
-    def step(self, batch: Batch, state: SearchState, generator: Generator) -> Step:
+    def step(self, batch: Batch, state: SearchState) -> Step:
         """One step, told in full. Kernels are launched one by one, so a caller may capture them in its own graph."""
         ...
 

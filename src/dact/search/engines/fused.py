@@ -6,11 +6,12 @@ It draws the same random numbers as the plain engine and makes the same moves, u
 from dataclasses import dataclass, field
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from dact.kernels.make_move import OPERATORS as FUSED_OPERATORS
 from dact.kernels.make_move import Costs, Search
 from dact.kernels.pick_move import Feasible
+from dact.kernels.row_draws import row_draws
 from dact.kernels.tour_view import Nodes
 from dact.operators import OPERATORS
 from dact.policy import Policy
@@ -53,48 +54,44 @@ class FusedEngine:
         self._replays.ready(self._steps, batch, state, self.graph_steps).prepare()
 
     @torch.inference_mode()
-    def advance(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
+    def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
         """The state after `steps` more steps."""
-        return self._replays.ready(self._steps, batch, state, self.graph_steps).run(batch, state, steps, generator)
+        return self._replays.ready(self._steps, batch, state, self.graph_steps).run(batch, state, steps)
 
     @torch.no_grad()
-    def step(self, batch: Batch, state: SearchState, generator: Generator) -> Step:
+    def step(self, batch: Batch, state: SearchState) -> Step:
         """One step, told in full."""
         search, log_prob_B = _copied(state), torch.zeros(batch.rows, device=batch.device)
-        move_B2 = self._move(batch, search, generator, log_prob_B)
+        move_B2 = self._move(batch, search, log_prob_B)
         return Step(SearchState(**search._asdict()), move_B2, log_prob_B)
 
     def refresh(self) -> None:
         """Take over what the policy has learnt."""
         self._look.refresh()
 
-    def _steps(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
+    def _steps(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
         search = _copied(state)
         for _ in range(steps):
-            self._move(batch, search, generator)
+            self._move(batch, search)
         return SearchState(**search._asdict())
 
-    def _move(self, batch: Batch, search: Search, generator: Generator, log_prob_B: Tensor | None = None) -> Tensor:
+    def _move(self, batch: Batch, search: Search, log_prob_B: Tensor | None = None) -> Tensor:
         """Make a move in each row of the search, which is overwritten; gives the moves."""
         from dact.kernels.make_move.triton_impl import make_move_triton
 
-        move_B2 = self._pick(batch, search, generator, log_prob_B)
+        move_B2 = self._pick(batch, search, log_prob_B)
         costs = Costs(batch.coordinates_BN2, batch.scale_B, batch.distance_INN, batch.matrix_B)
         make_move_triton(search, move_B2, costs, self.config.operator, self.config.patience)
         return move_B2
 
-    def _pick(self, batch: Batch, search: Search, generator: Generator, log_prob_B: Tensor | None) -> Tensor:
+    def _pick(self, batch: Batch, search: Search, log_prob_B: Tensor | None) -> Tensor:
         """A move per row."""
         features_BNF, feasible = self._view(batch, search.tour_BN)
-        draw_2B = None
-        if not self.config.greedy:
-            # The numbers that PairDistribution.sample would draw.
-            draw_2B = torch.rand(2, batch.rows, dtype=torch.float64, generator=generator, device=batch.device)
         return self._look.pick(
             features_BNF,
             tour_BN=search.tour_BN,
             last_move_B2=search.last_move_B2,
-            draw_2B=draw_2B,
+            draw_2B=None if self.config.greedy else row_draws(search.stream_B),
             feasible=feasible,
             log_prob_B=log_prob_B,
         )

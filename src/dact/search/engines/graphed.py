@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from dact.policy import Policy
 from dact.problems import Batch, Problem
@@ -73,16 +73,16 @@ class GraphedEngine:
             self._replays.ready(self._plain.advance, batch, state, self.graph_steps).prepare()
 
     @torch.inference_mode()
-    def advance(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
+    def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
         """The state after `steps` more steps."""
         with _matrix_products(self.precision):
             replay = self._replays.ready(self._plain.advance, batch, state, self.graph_steps)
-            return replay.run(batch, state, steps, generator)
+            return replay.run(batch, state, steps)
 
-    def step(self, batch: Batch, state: SearchState, generator: Generator) -> Step:
+    def step(self, batch: Batch, state: SearchState) -> Step:
         """One step, told in full."""
         with _matrix_products(self.precision):
-            return self._plain.step(batch, state, generator)
+            return self._plain.step(batch, state)
 
     def refresh(self) -> None:
         """Graphs read the policy's own weights, so there is nothing to take over."""

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
+from dact.kernels.row_draws import row_draws
 from dact.operators import OPERATORS
 from dact.policy import PairDistribution
 from dact.problems import Batch, Problem
@@ -29,17 +30,17 @@ class PlainEngine:
         """There is nothing to prepare."""
 
     @torch.inference_mode()
-    def advance(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
+    def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
         """The state after `steps` more steps."""
         for _ in range(steps):
-            state = self._moved(batch, state, self._pick(self._moves(batch, state), generator))
+            state = self._moved(batch, state, self._pick(self._moves(batch, state), state))
         return state
 
     @torch.no_grad()
-    def step(self, batch: Batch, state: SearchState, generator: Generator) -> Step:
+    def step(self, batch: Batch, state: SearchState) -> Step:
         """One step, told in full."""
         moves = self._moves(batch, state)
-        move_B2 = self._pick(moves, generator)
+        move_B2 = self._pick(moves, state)
         return Step(self._moved(batch, state, move_B2), move_B2, moves.log_prob(move_B2))
 
     def refresh(self) -> None:
@@ -52,8 +53,8 @@ class PlainEngine:
             logits_BNN, open_moves(self.problem, batch, state.tour_BN, state.last_move_B2, operator)
         )
 
-    def _pick(self, moves: PairDistribution, generator: Generator) -> Tensor:
-        return moves.greedy() if self.config.greedy else moves.sample(generator)
+    def _pick(self, moves: PairDistribution, state: SearchState) -> Tensor:
+        return moves.greedy() if self.config.greedy else moves.sample(row_draws(state.stream_B))
 
     def _moved(self, batch: Batch, state: SearchState, move_B2: Tensor) -> SearchState:
         state, _ = step(OPERATORS[self.config.operator], batch, state, move_B2)

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 from weakref import WeakMethod
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from dact.problems import Batch
 from dact.search.engines.capture import capturing, rehearse
 from dact.search.state import SearchState
 
 Part = TypeVar("Part", Batch, SearchState)
-Advance = Callable[[Batch, SearchState, int, Generator], SearchState]
+Advance = Callable[[Batch, SearchState, int], SearchState]
 WARM_UPS = 2
 """Steps before a capture: kernels are compiled, libraries make their workspaces, tables are filled."""
 
@@ -37,23 +37,20 @@ class Replay:
         self.method = WeakMethod(advance)
         self.batch = _clone(self.batch)
         self.state = _clone(self.state)
-        self.generator = Generator(device=self.batch.device)
         self.graphs: dict[int, torch.cuda.CUDAGraph] = {}
 
     def fits(self, batch: Batch, state: SearchState) -> bool:
         """Can this batch and state be copied into the buffers?"""
         return _layout(batch) == _layout(self.batch) and _layout(state) == _layout(self.state)
 
-    def run(self, batch: Batch, state: SearchState, steps: int, generator: Generator) -> SearchState:
-        """The state after `steps` more steps; the generator moves on as if it had been used itself."""
+    def run(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
+        """The state after `steps` more steps."""
         _copy(batch, self.batch)
         _copy(state, self.state)
-        self.generator.set_state(generator.get_state())
         for _ in range(steps // self.steps):
             self._replay(self.steps)
         for _ in range(steps % self.steps):
             self._replay(1)
-        generator.set_state(self.generator.get_state())
         return _clone(self.state)
 
     def prepare(self) -> None:
@@ -72,16 +69,14 @@ class Replay:
     def _advance(self, steps: int) -> None:
         advance = self.method()
         assert advance is not None
-        _copy(advance(self.batch, self.state, steps, self.generator), self.state)
+        _copy(advance(self.batch, self.state, steps), self.state)
 
     def _captured(self, steps: int) -> torch.cuda.CUDAGraph:
-        """Warming up must leave no trace, so the state and the random stream are put back."""
-        before, stream = _clone(self.state), self.generator.get_state()
+        """Warming up must leave no trace, so the state is put back."""
+        before = _clone(self.state)
         room = rehearse(lambda: self._advance(1), WARM_UPS)
         _copy(before, self.state)
-        self.generator.set_state(stream)
         graph, others = torch.cuda.CUDAGraph(), list(self.graphs.values())
-        graph.register_generator_state(self.generator)
         # Graphs leave nothing behind but the state, so the next may work in the memory of the first.
         with capturing(graph, 0 if others else room, pool=others[0].pool() if others else None):
             self._advance(steps)
