@@ -57,20 +57,22 @@ def test_validation_is_of_the_kind_trained_on():
     assert torch.equal(first.coordinates_BN2, second.coordinates_BN2)
 
 
-def test_files_that_do_not_fit_are_refused(tmp_path):
-    """Another problem, another size, or fewer instances than are to be measured."""
+@pytest.mark.parametrize("problem_name", sorted(PROBLEMS))
+def test_files_that_do_not_fit_are_refused(tmp_path, problem_name):
+    """Another problem, another size (a depot does not count), or fewer instances than are to be measured."""
     path = tmp_path / "set.npz"
-    generate_set("tsp", 9, 3, 1).save_npz(path)
+    generate_set(problem_name, 9, 3, 1).save_npz(path)
+    other = next(name for name in PROBLEMS if name != problem_name)
 
     def batch(problem, size, count):
         source = InstanceSource(problem=PROBLEMS[problem], size=size, rows=1)
         return validation_batch(source, ValidationConfig(file=str(path), count=count))
 
-    assert batch("tsp", 9, 2)[0].rows == 2
+    assert batch(problem_name, 9, 2)[0].rows == 2
     for wrong, said in (
-        (("cvrp", 9, 2), "set.npz holds tsp instances, but cvrp is trained"),
-        (("tsp", 8, 2), "set.npz holds instances of size 9, but size is 8"),
-        (("tsp", 9, 4), "set.npz holds 3 instances, but validation.count is 4"),
+        ((other, 9, 2), f"set.npz holds {problem_name} instances, but {other} is trained"),
+        ((problem_name, 8, 2), "set.npz holds instances of size 9, but size is 8"),
+        ((problem_name, 9, 4), "set.npz holds 3 instances, but validation.count is 4"),
     ):
         with pytest.raises(ValueError, match=said):
             batch(*wrong)

@@ -122,6 +122,8 @@ def _read(path: Path, source: InstanceSource, count: int) -> InstanceSet:
         raise ValueError(f"{path} holds {instances.problem} instances, but {problem.name} is trained")
     if len(instances) < count:
         raise ValueError(f"{path} holds {len(instances)} instances, but validation.count is {count}")
-    if instances[0].size != source.size:
-        raise ValueError(f"{path} holds instances of size {instances[0].size}, but size is {source.size}")
-    return instances.take(slice(count))
+    instances = instances.take(slice(count))
+    size = problem.collate_set(instances.take(slice(1))).customers
+    if size != source.size:
+        raise ValueError(f"{path} holds instances of size {size}, but size is {source.size}")
+    return instances
