@@ -267,10 +267,10 @@ def start_tours(problem: Problem, batch: Batch, start: str, stream_B: Tensor) ->
         return problem.random_start(batch, stream_B) if start == "random" else problem.greedy_start(batch)
 
 
-def make_engine(problem: Problem, weights: Weights, config: SolveConfig) -> Engine:
+def make_engine(problem: Problem, weights: Weights, config: SolveConfig, *, steady: bool = False) -> Engine:
     """The engine that these settings ask for; it serves any number of batches, best of one shape in a row."""
-    device = config.torch_device()
-    return engine_for(problem, weights.policy.to(device), config.search(), device, config.precision)
+    device, search = config.torch_device(), replace(config.search(), steady=steady)
+    return engine_for(problem, weights.policy.to(device), search, device, config.precision)
 
 
 def _result(

@@ -87,7 +87,8 @@ def evaluate(
     A block is `rows` consecutive instances, searched side by side (default: what suits the device; no more than
     1,000 where blocks are shared or kept; halves of it where a GPU has no memory for more). What an instance draws
     comes from the seed and its place in the set alone, so that shards, teams and calls that go on give the costs of
-    one call. On a CPU, other numbers of rows or threads round differently, which in time makes another move.
+    one call. On a CPU, other numbers of rows or threads round differently, which in time makes another move; on a GPU
+    so do other numbers of rows, but only with networks that have no kernels.
 
     `out` keeps the costs of finished blocks. Blocks found there are not solved again, and the figures cover all
     that it holds. Ctrl-C raises.
@@ -101,7 +102,8 @@ def evaluate(
         few = f"too few blocks of {solver.rows} instances ({len(wanted)}) for {team.size} processes"
         raise InputError(f"{few}: choose smaller ones (--rows)")
     file = None if out is None else ResultsFile(out, fingerprint(instances, solver.weights, config, solver.rows))
-    found = team.told(file.read() if file is not None and team.leads else {})
+    # All read, so that a file which does not belong here is refused by all; the leader's reading counts.
+    found = team.told(file.read() if file is not None else {})
     wanted = [block for block in wanted if not all(place in found for place in block)]
     solved = team.gathered(solver.solve(wanted[team.rank :: team.size], file))
     found = found | {place: cost for costs in solved for place, cost in costs.items()}
@@ -139,7 +141,7 @@ class _Solver:
         self.problem = PROBLEMS[instances.problem]
         one = self.problem.collate_set(instances.take(slice(1)))
         self.weights = find_weights(self.problem.name, self.problem.features, one.customers, config.weights)
-        self.engine = make_engine(self.problem, self.weights, config)
+        self.engine = make_engine(self.problem, self.weights, config, steady=True)
         if rows is None:
             rows = rows_at_once(self.engine, one, config.augment, config.torch_device())
             rows = min(rows, most or rows)

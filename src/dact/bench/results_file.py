@@ -15,6 +15,8 @@ from dact.solve import SolveConfig
 
 Costs = dict[int, float]
 """By the instance's place in the set."""
+DRAWS = "a stream for each row"
+"""How random numbers are drawn: files of a version that drew them otherwise are not continued."""
 BEGINS = b'{"instance": '
 """Every line does, also one that was cut short."""
 
@@ -24,7 +26,7 @@ def fingerprint(instances: InstanceSet, weights: Weights, config: SolveConfig, r
     device = config.torch_device()
     precision = settled_precision(config.precision, device)
     settings = replace(config, weights=None, device=device.type, precision=precision)
-    digest = sha256(repr((instances.problem, instances.rule, settings, rows)).encode())
+    digest = sha256(repr((instances.problem, instances.rule, settings, rows, DRAWS)).encode())
     tensors = [x.cpu().numpy() for x in weights.policy.state_dict().values()]
     for array in (instances.coordinates, instances.demand, instances.capacity, *tensors):
         digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
@@ -76,8 +78,8 @@ class ResultsFile:
             raise InputError(f"{self.path}: line {number} is not a result of `dact evaluate`") from None
         if run != self.run:
             raise InputError(
-                f"{self.path}: line {number} is a result for another set, other weights or other settings: "
-                "name another file"
+                f"{self.path}: line {number} is a result for another set, other weights or other settings "
+                "(--rows is one): name another file"
             )
         return place, cost
 

@@ -119,8 +119,8 @@ def evaluate(
 ) -> None:
     """Solve a set and report the mean cost, the mean gap to its reference costs, and the speed.
 
-    A block draws by the seed and its place in the set, so that shards, `torchrun -m dact evaluate` and runs that go on
-    give the costs of one run with the same --rows (at most 1000 by default where blocks are shared or kept).
+    An instance draws by the seed and its place in the set, so that shards, `torchrun -m dact evaluate` and runs that go
+    on give the costs of one run (blocks have at most 1000 rows by default where they are shared or kept).
 
     Ctrl-C keeps the finished blocks in --out and exits with code 130.
     """

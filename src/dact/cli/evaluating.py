@@ -77,10 +77,11 @@ def record(file: Path, done: Evaluation) -> dict[str, Any]:
         "name": file.stem,
         "problem": done.problem,
         "instances": done.instances,
+        "solved_now": done.solved,
         "mean_cost": done.mean_cost,
         "gap": done.gap,
         "seconds": round(done.seconds, 3),
-        "instance_steps_per_second": round(done.instance_steps_per_second, 1),
+        "instance_steps_per_second": round(done.instance_steps_per_second, 1) if done.solved else None,
         "steps": done.steps,
         "augment": done.config.augment,
         "rows": done.rows,
@@ -102,6 +103,8 @@ def _kept(out: Path | None) -> str:
     if out is None:
         return "nothing is kept without --out"
     finished = out.read_bytes().count(b"\n") if out.exists() else 0
+    if not finished:
+        return f"no block was finished, so {out} keeps nothing"
     return f"{out} keeps {finished:,} finished instances, and the same command goes on from there"
 
 

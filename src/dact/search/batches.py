@@ -19,7 +19,7 @@ SMALLEST = 4
 CPU_POSITIONS = 1200
 """Positions side by side that keep the working set of a CPU in its cache (measured: 64 rows of 20, 8 to 16 of 100)."""
 GPU_BYTES = 4 * 2**30
-"""Device memory that rows are counted for. Fixed, so that the same seed gives the same draws whatever else runs."""
+"""Device memory that rows are counted for: enough for the full speed of any length."""
 MATRIX_BYTES = 16
 """For each pair of nodes of an instance with distances of its own: on the GPU and, while it is made, on the host."""
 NO_MEMORY = ("out of memory", "ALLOC_FAILED")

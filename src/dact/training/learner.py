@@ -150,7 +150,7 @@ class Learner:
         self.metrics_M[-1:] += 1
 
     def _make_lane(self, source: InstanceSource) -> Lane:
-        # Of the right shapes, drawn from a stream that nothing else uses.
+        # Of the right shapes; the first horizon brings others.
         buffers = make_buffers(*self._begun(source, stream(0, 0, self.generator.device)))
         # Made before any capture, which may not see the table being filled.
         self.networks.policy.places(buffers.batch.length, self.metrics_M.device)

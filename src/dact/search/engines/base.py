@@ -19,6 +19,8 @@ class SearchConfig:
     """Steps without a better solution after which a row goes back to its incumbent (T_r)."""
     greedy: bool = False
     """Take the most probable move instead of drawing one."""
+    steady: bool = False
+    """Few rows are computed as many would be, to the last bit, and not in their own fastest way."""
 
     def __post_init__(self) -> None:
         if self.operator not in OPERATORS:

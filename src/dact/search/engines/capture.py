@@ -31,13 +31,12 @@ def no_collection() -> Iterator[None]:
 def capturing(graph: torch.cuda.CUDAGraph, room: int, **options: Any) -> Iterator[None]:  # noqa: ANN401
     """Work inside goes into the graph instead of being done. It may need so many bytes of memory of its own.
 
-    The device is waited for at the end: for a capture, PyTorch writes a random offset of 0 on the capture's own stream.
-    On a busy GPU that came after the offset of the first replay, which then drew other numbers.
+    No random numbers of PyTorch's may be drawn inside: where its generators stand, it writes on the capture's own
+    stream, which on a busy GPU came after the first replay had begun.
     """
     _make_sure_of(room)
     with no_collection(), torch.cuda.graph(graph, **options):
         yield
-    torch.cuda.synchronize()
 
 
 def rehearse(body: Callable[[], object], calls: int) -> int:

@@ -46,7 +46,7 @@ class FusedEngine:
         reason = why_not(self.policy)
         if reason is not None:
             raise ValueError(f"the fused engine cannot use this policy: {reason}")
-        self._look = FusedPolicy(self.policy, self.precision)
+        self._look = FusedPolicy(self.policy, self.precision, steady=self.config.steady)
 
     @torch.inference_mode()
     def prepare(self, batch: Batch, state: SearchState) -> None:

@@ -56,9 +56,10 @@ class FusedWeights(NamedTuple):
 class FusedPolicy:
     """Weights are laid out on first use; what a policy has learnt since is taken over by `refresh`."""
 
-    def __init__(self, policy: Policy, precision: str) -> None:
+    def __init__(self, policy: Policy, precision: str, *, steady: bool = False) -> None:
         self.policy = policy
         self.dtype, self.precision = PRECISIONS[precision]
+        self.steady = steady
         self._weights: FusedWeights | None = None
         self._constants: dict[tuple[int, int], PlaceConstants] = {}
 
@@ -134,7 +135,7 @@ class FusedPolicy:
         sizes = self.policy.encoder.config
         shape = (size, sizes.dim, sizes.heads, sizes.hidden)
         has_kernels = bool(self.weights.layers)
-        if has_kernels and dual_layer.fits(*shape) and (as_trained or not _better_tiled(rows, size)):
+        if has_kernels and dual_layer.fits(*shape) and (as_trained or not self._better_tiled(rows, size)):
             return self._encode_whole(features_BNF, shortcuts=not as_trained)
         if has_kernels and tiled_layer.fits(*shape):
             return self._encode_tiled(features_BNF)
@@ -142,6 +143,14 @@ class FusedPolicy:
         kind = features_BNF.device.type
         with torch.autocast(kind, dtype=self.dtype if half else None, enabled=half, cache_enabled=False):
             return self.policy.encode(features_BNF).to(self.dtype)
+
+    def _better_tiled(self, rows: int, size: int) -> bool:
+        """Is a layer faster in tiles than in a program per row?
+
+        Programs of more than 64 positions work on 128. On an H200 that is slower than tiles for 70 positions and faster
+        for 100 and 120; and tiles occupy all of it where there are few rows.
+        """
+        return 64 < size <= 96 or (size > 64 and rows < MULTIPROCESSORS and not self.steady)
 
     def _encode_whole(self, features_BNF: Tensor, shortcuts: bool) -> Tensor:
         """A kernel per layer, for tours that fit one program."""
@@ -206,12 +215,3 @@ def _tensors(weights: FusedWeights) -> Iterator[Tensor]:
         yield from layer
     yield weights.embed_FD
     yield from weights.matrices
-
-
-def _better_tiled(rows: int, size: int) -> bool:
-    """Is a layer faster in tiles than in a program per row?
-
-    Programs of more than 64 positions work on 128. On an H200 that is slower than tiles for 70 positions and faster for
-    100 and 120; and tiles occupy all of it where there are few rows.
-    """
-    return 64 < size <= 96 or (size > 64 and rows < MULTIPROCESSORS)
