@@ -140,6 +140,14 @@ def test_sweep(dact, config: Path, tmp_path: Path):
     assert ["rate = 0.25" in text for text in texts] == [True, False]
 
 
+def test_a_sweep_checks_its_folders_first(dact, config: Path, tmp_path: Path):
+    """A folder of a later value that holds a run is refused before the first is trained."""
+    folder = tmp_path / "sweep"
+    dact("train", config, "--out", folder / "seed=2", "--minutes", 0, "--no-tensorboard")
+    dact("train", config, "--out", folder, "--sweep", "seed=1,2").refused("seed=2 holds a run already")
+    assert not (folder / "seed=1").exists()
+
+
 def test_live_view(monkeypatch: pytest.MonkeyPatch):
     """In a terminal a panel shows how far, how good and how steady, and a collapse stays on the screen."""
     console = Console(force_terminal=True, width=150, record=True, color_system=None)

@@ -131,15 +131,17 @@ def compile_everything() -> list[Report]:
 
 
 def launch_moves() -> None:
-    """Looking at tours and picking moves of many rows: with a capacity and without, and in float32."""
+    """Drawing, looking at tours and picking moves of many rows: with a capacity and without, and in float32."""
     from dact.kernels.pair_logits import Aggregation
     from dact.kernels.pick_move import Capacity
     from dact.kernels.pick_move.triton_impl import pick_move_triton
+    from dact.kernels.row_draws.triton_impl import row_draws_triton
     from dact.kernels.tour_view import CAPACITY, COORDINATES, Nodes
     from dact.kernels.tour_view.triton_impl import tour_view_triton
 
     empty, rows = partial(torch.empty, device="meta"), 10_000
     network = Aggregation(empty(32, 8), empty(32), empty(32, 32), empty(32), empty(1, 32), empty(1))
+    row_draws_triton(empty(rows, dtype=torch.long))
     room, move = empty(rows, dtype=torch.int32), empty(rows, 2, dtype=torch.long)
     for size, dtype in ((30, torch.bfloat16), (70, torch.float16), (120, torch.float16), (100, torch.float32)):
         tour = empty(rows, size, dtype=torch.long)

@@ -17,7 +17,7 @@ SPILLED_BYTES |= {"_rows_kernel": 16, "attend_kernel": 16}  # before their loops
 def test_kernels_compile_and_fit_a_multiprocessor() -> None:
     """Every kernel assembles, within the shared memory there is, and its registers do not spill."""
     lines = run_apart(Path(__file__).with_name("offline.py"))
-    assert len(lines) >= 54
+    assert len(lines) >= 61
     for name, _registers, spilled, shared, _instructions in lines:
         assert int(spilled) <= SPILLED_BYTES.get(name, 0), name
         assert int(shared) <= SHARED_BYTES, name

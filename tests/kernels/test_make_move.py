@@ -38,7 +38,7 @@ def random_state(batch: Batch, problem_name: str, generator: torch.Generator) ->
 
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("own_distances", [False, True])
-@pytest.mark.parametrize("size", [5, 15, 17, 31, 33, 63, 65])
+@pytest.mark.parametrize("size", [5, 15, 17, 31, 33, 63, 65, 1023, 1025, 1100])
 def test_make_move(operator: str, own_distances: bool, size: int, device: str) -> None:
     """Kernel, reference and the search's step agree on every field for pairs of all kinds."""
     from dact.kernels.make_move.triton_impl import make_move_triton

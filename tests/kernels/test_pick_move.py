@@ -9,7 +9,7 @@ from torch import Tensor
 from begun import begun
 from dact.kernels.pair_logits import Aggregation, pair_logits_reference
 from dact.kernels.pick_move import Capacity, Feasible, fold_heads, open_pairs, pick_move_reference
-from dact.kernels.row_draws import row_draws
+from dact.kernels.row_draws import STEP, row_draws
 from dact.operators import OPERATORS
 from dact.policy import PairDistribution, Policy, PolicyConfig
 from dact.problems import PROBLEMS, Batch, capacity
@@ -17,6 +17,9 @@ from dact.search import open_moves
 
 pytest.importorskip("triton")
 CLIP = 6.0
+NEEDS_GPU = (pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"))
+LONG = [pytest.param(size, marks=NEEDS_GPU) for size in (1023, 1025, 1100)]
+"""Too slow under the interpreter."""
 
 
 def network(device: str) -> Aggregation:
@@ -49,14 +52,14 @@ def loads_of(batch: Batch, tour_BN: Tensor) -> Capacity:
     return Capacity(torch.stack((*low, *high), dim=2).int(), batch.capacity_B)
 
 
-@pytest.mark.parametrize("size", [5, 16, 17, 31, 33, 63, 65, 127, 129])
+@pytest.mark.parametrize("size", [5, 16, 17, 31, 33, 63, 65, 127, 129, *LONG])
 @pytest.mark.parametrize(("dtype", "agreement"), [(torch.float32, 1.0), (torch.float16, 0.6)])
 @pytest.mark.usefixtures("poisoned")
 def test_the_same_draws_give_the_same_moves(size: int, dtype: torch.dtype, agreement: float, device: str) -> None:
     """In float32 every move is the reference's; in half precision most are, as rounding shifts the thresholds."""
     from dact.kernels.pick_move.triton_impl import pick_move_triton
 
-    rows = 6 if size < 60 else 1
+    rows = 1 if 60 < size < 1000 else 6
     query, key = queries_and_keys(rows, size, device)
     tour, last = moves_so_far(rows, size, device)
     settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last}
@@ -253,9 +256,11 @@ def test_ten_million_draws_are_all_allowed(dtype: torch.dtype) -> None:
     from dact.kernels.pick_move.triton_impl import pick_move_triton
 
     rows, generator = 20_000, torch.Generator("cuda").manual_seed(0)
+    ends = torch.tensor([0, 1 - 2**-53], dtype=torch.float64, device="cuda")
     for name, problem in PROBLEMS.items():
         batch = problem.sample(14, rows, generator)
-        tour = begun(name, batch).tour_BN
+        state = begun(name, batch)
+        tour, stream = state.tour_BN, state.stream_B
         feasible = loads_of(batch, tour) if batch.depots else None
         _, last = moves_so_far(rows, batch.length, "cuda")
         allowed = open_pairs(tour, last, feasible)
@@ -263,9 +268,10 @@ def test_ten_million_draws_are_all_allowed(dtype: torch.dtype) -> None:
         settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last, "feasible": feasible}
         sound = torch.ones((), dtype=torch.bool, device="cuda")
         for run in range(250):
-            draw = torch.rand(2, rows, dtype=torch.float64, device="cuda", generator=generator)
+            draw = row_draws(stream)
+            stream += STEP
             # The ends of the unit interval too.
-            draw[:, :2] = torch.tensor([0.0, 1 - 2**-53]) if run % 2 else torch.tensor([1 - 2**-53, 0.0])
+            draw[:, :2] = ends if run % 2 else ends.flip(0)
             move = pick_move_triton(query, key, network("cuda"), **settings, draw_2B=draw)
             sound &= allowed[torch.arange(rows, device="cuda"), move[:, 0], move[:, 1]].all()
         assert sound, name

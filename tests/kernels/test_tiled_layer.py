@@ -8,6 +8,11 @@ from dact.kernels.tiled_layer import DualLayer, dual_layer_reference
 
 pytest.importorskip("triton")
 TOLERANCE = {torch.float32: 1e-5, torch.float16: 4e-3}
+SIZES = [(65, 1), (80, 3), (81, 1), (97, 1), (127, 1), (128, 1), (129, 2), (192, 1), (255, 1), (257, 1)]
+"""Positions and rows."""
+NEEDS_GPU = (pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"))
+LONG = [pytest.param(size, 2, marks=NEEDS_GPU) for size in (1023, 1025, 1100)]
+"""Too slow under the interpreter."""
 
 
 def random_layer(device: str) -> DualLayer:
@@ -29,9 +34,7 @@ def distance(left: Tensor, right: Tensor) -> float:
     return value if value == value else float("inf")
 
 
-@pytest.mark.parametrize(
-    ("size", "rows"), [(65, 1), (80, 3), (81, 1), (97, 1), (127, 1), (128, 1), (129, 2), (192, 1), (255, 1), (257, 1)]
-)
+@pytest.mark.parametrize(("size", "rows"), [*SIZES, *LONG])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.usefixtures("poisoned")
 def test_layer(size: int, rows: int, dtype: torch.dtype, device: str) -> None:

@@ -19,6 +19,7 @@ from dact.search.engines.fused import FusedEngine
 
 pytest.importorskip("triton")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+NEEDS_GPU = (pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"))
 
 
 def policy_for(problem_name: str) -> Policy:
@@ -131,15 +132,25 @@ def test_augmented_rows(problem_name: str, batch: Batch) -> None:
     agree(left, right, ("tour_BN", "last_move_B2", "incumbent_BN"))
 
 
-def test_long_tours(generator: torch.Generator) -> None:
+@pytest.mark.parametrize(
+    ("problem_name", "size", "length"),
+    [
+        ("tsp", 130, 130),
+        pytest.param("tsp", 1100, 1100, marks=NEEDS_GPU),
+        pytest.param("cvrp", 1067, 1100, marks=NEEDS_GPU),
+    ],
+)
+def test_long_tours(problem_name: str, size: int, length: int, generator: torch.Generator) -> None:
     """Tours too long for the layer kernel are searched too."""
-    problem, policy = PROBLEMS["tsp"], policy_for("tsp")
-    batch = problem.sample(130, 1, generator).to(DEVICE)
+    problem, policy = PROBLEMS[problem_name], policy_for(problem_name)
+    batch = problem.sample(size, 1, generator).to(DEVICE)
+    assert batch.length == length
     engine = FusedEngine(problem, policy, SearchConfig(), precision="float32")
-    begin = begun("tsp", batch)
+    # A seed whose draws are not near where one position ends and the next begins.
+    begin = begun(problem_name, batch, seed=1)
     left = engine.advance(batch, begin, 1)
     plain = PlainEngine(problem, policy, SearchConfig())
-    agree(left, plain.advance(batch, begin, 1), ("tour_BN",))
+    agree(left, plain.advance(batch, begin, 1), ("tour_BN", "last_move_B2", "incumbent_BN", "stall_B", "stream_B"))
 
 
 def test_what_it_cannot_do_is_said() -> None:

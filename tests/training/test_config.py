@@ -99,6 +99,7 @@ def test_every_idea_in_the_recipes_is_a_setting(setting):
         ("sizes=[20, 3]", "size 3 is below 4"),
         ("sizes=[20, 20]", "name a size twice"),
         ("sizes=[20, 2.5]", "'sizes' is 2.5, but must be of type int"),
+        ("ppo={kl_limit = 0.1, update_epochs = 1}", "ppo.kl_limit is 0.1, but with ppo.update_epochs = 1"),
         ("incumbent=3", "'critic.incumbent' is 3, but must be of type bool"),
     ],
 )

@@ -16,7 +16,14 @@ def test_warm_up_steps_as_in_algorithm_1():
         return 1 / (1 + math.exp(-0.2 * (epoch - 100)))
 
     expected = (sigmoid(90) - sigmoid(0)) / (sigmoid(200) - sigmoid(0)) * 2 * 200
-    assert warm_up_steps(config, 0.45) == int(expected)
+    assert warm_up_steps(config, 0.45) == round(expected)
+
+
+@pytest.mark.parametrize(("rate", "steps"), [(0.25, 50), (2, 400), (10, 2000), (1, 200), (4, 800), (12.5, 2500)])
+def test_the_last_epoch_has_all_warm_up_steps(rate, steps):
+    """From its first batch on, with the paper's 200 epochs of 20 batches."""
+    config, schedule = CurriculumConfig(rate=rate, sharpness=0.2), ScheduleConfig()
+    assert [warm_up_steps(config, schedule.progress(batch, 0)) for batch in (3980, 3999)] == [steps, steps]
 
 
 def test_a_curriculum_begun_before():

@@ -1,14 +1,18 @@
 """Runs that start from weights, and what weights say about where they come from."""
 
+import math
 from dataclasses import replace
 
 import pytest
 import torch
 from tables import rows
 
+from dact.instances import generate_set
 from dact.policy import load_weights, save_weights
 from dact.training.checkpoint import load_checkpoint
-from dact.training.command import train_command
+from dact.training.command import make_trainer, train_command
+from dact.training.recorder import Recorder
+from dact.training.trainer import Limits
 
 
 def test_weights_are_kept_and_can_start_a_run(tmp_path, train):
@@ -35,11 +39,29 @@ def test_minutes_of_the_weights_before_count(tmp_path, train):
     assert load_weights(again.weights).card.gpu_minutes == 12.5
 
 
+def test_a_start_from_weights_is_kept_however_it_was_reached(tmp_path, tiny, train):
+    """Interrupted in its first validation and resumed, a run still goes back to where it started; and no deadline
+    ends that validation."""
+    weights = train(tmp_path / "run").weights
+    recorder = Recorder(tmp_path, tensorboard=False)
+    trainer = make_trainer(tiny(), tmp_path, recorder, init=str(weights))
+    trainer.run(Limits(stop=lambda: True))
+    assert not (tmp_path / "best.safetensors").exists()
+    again = make_trainer(tiny(), tmp_path, recorder, checkpoint=load_checkpoint(tmp_path / "checkpoint.pt"))
+    again.run(Limits(deadline=0))
+    assert again.progress.judged_cost == again.progress.best_cost < math.inf
+    kept = load_weights(tmp_path / "best.safetensors").policy.state_dict()
+    assert all(torch.equal(x, kept[name]) for name, x in load_weights(weights).policy.state_dict().items())
+
+
 def test_what_cannot_change_is_refused(tmp_path, tiny, train):
     """Other networks than the weights', or than those of the run, are one sentence, and nothing is written."""
     run = train(tmp_path / "run", segments=2)
     before = (run.folder / "config.toml").read_text()
-    for setting in ("norm=layer", "incumbent=true", "rows=8", "smoothing=0.9", "size=7"):
+    shapes = ("norm=layer", "incumbent=true", "rows=8", "smoothing=0.9", "size=7")
+    counted = ("segment=3", "horizon=4", "curriculum.horizons=2", "seed=2")
+    measured = ("count=3", "validation.steps=4", "validation.seed=2", "patience=9", "file=x.npz", "nodes=mixed")
+    for setting in (*shapes, *counted, *measured, "operator=swap"):
         with pytest.raises(ValueError, match=r"setting '.*' of a run that goes on cannot change from .* to "):
             train_command(resume=run.folder, settings=[setting], tensorboard=False)
     assert (run.folder / "config.toml").read_text() == before
@@ -94,3 +116,16 @@ def test_a_fresh_critic_for_a_policy_that_has_learnt(tmp_path, tiny, train):
     further = train(tmp_path / "further", config, init=str(run.weights), segments=6)
     learnt = load_checkpoint(further.folder / "checkpoint.pt").tensors["critic.first.weight"]
     assert not torch.equal(learnt, after.critic.first.weight)
+
+
+def test_a_validation_file_may_move(tmp_path, tiny, train):
+    """A run goes on with the file of that name wherever it lies."""
+    here, there = tmp_path / "here" / "set.npz", tmp_path / "there" / "set.npz"
+    for path in (here, there):
+        path.parent.mkdir()
+    instances = generate_set("tsp", tiny().size, tiny().validation.count, 1)
+    instances.save_npz(here)
+    run = train(tmp_path / "run", tiny(validation={"file": str(here)}), segments=2)
+    here.rename(there)
+    again = train(run.folder, resume=run.folder, settings=[f"file={there}"])
+    assert again.finished

@@ -1,8 +1,10 @@
 """Whole runs: resuming, stopping, schedules."""
 
+import csv
 import math
 import os
 import signal
+import time
 
 import pytest
 import torch
@@ -12,8 +14,9 @@ from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer, train_command
 from dact.training.config import to_toml
 from dact.training.recorder import Recorder
+from dact.training.team import Team
 from dact.training.trainer import Limits
-from dact.training.validation import LOOK_EVERY
+from dact.training.validation import LOOK_EVERY, Score
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
@@ -94,7 +97,7 @@ def test_a_seed_decides_everything(tmp_path, tiny, train):
 def test_warm_up_follows_the_curriculum(tmp_path, train):
     """The CSV shows no warm-up at first and more at the end, and the rate falling."""
     table = rows(train(tmp_path / "run").folder)
-    assert [int(row["warm_up_steps"]) for row in table] == [0, 0, 0, 0, 2, 3, 3]
+    assert [int(row["warm_up_steps"]) for row in table] == [0, 0, 0, 0, 2, 4, 4]
     rates = [float(row["actor_rate"]) for row in table]
     assert rates == sorted(rates, reverse=True)
     assert rates[0] == pytest.approx(1e-3)
@@ -163,6 +166,56 @@ def test_minutes_limit_one_call(tmp_path, train):
     assert train(tmp_path / "run", resume=tmp_path / "run").finished
 
 
+def test_short_calls_get_on(tmp_path, tiny):
+    """A first validation that does not fit before the deadline is left out, and the next call trains at once."""
+
+    def long(stop) -> Score | None:
+        until = time.perf_counter() + 1
+        while not stop():
+            if time.perf_counter() > until:
+                return Score(1.0)
+        return None
+
+    trainer = make_trainer(tiny(), tmp_path, Recorder(tmp_path, tensorboard=False))
+    trainer.validation.measure = long
+    assert not trainer.run(Limits(deadline=time.perf_counter() + 0.01))
+    checkpoint = load_checkpoint(tmp_path / "checkpoint.pt")
+    assert (checkpoint.progress.segments, checkpoint.progress.start_seen) == (0, True)
+    again = make_trainer(tiny(), tmp_path, Recorder(tmp_path, tensorboard=False), checkpoint=checkpoint)
+    again.run(Limits(segments=1))
+    with (tmp_path / "metrics.csv").open(newline="") as file:
+        assert [row["event"] for row in csv.DictReader(file)] == ["end"]
+
+
+def test_the_start_is_measured_once(tmp_path, train):
+    """A run that goes on before its first segment has its start already."""
+    run = train(tmp_path / "run", segments=0)
+    train(run.folder, resume=run.folder, segments=0)
+    assert [row["event"] for row in rows(run.folder)] == ["start"]
+
+
+def test_a_start_that_was_interrupted_is_measured_anew(tmp_path, tiny):
+    """A signal leaves nothing out."""
+    trainer = make_trainer(tiny(), tmp_path, Recorder(tmp_path, tensorboard=False))
+    trainer.run(Limits(stop=lambda: True))
+    trainer.resume(load_checkpoint(tmp_path / "checkpoint.pt"))
+    trainer.run(Limits(segments=0))
+    assert [row["event"] for row in rows(tmp_path)] == ["start"]
+
+
+def test_time_counts_once_for_each_process(tmp_path, tiny):
+    """Minutes of the schedule are by the clock; those of the card add up over calls with one process and with two."""
+    alone = make_trainer(tiny(), tmp_path, Recorder(tmp_path, tensorboard=False))
+    alone.run(Limits(segments=3))
+    before = load_checkpoint(tmp_path / "checkpoint.pt")
+    assert before.progress.total_seconds == before.progress.seconds
+    two = Team(size=2)
+    both = make_trainer(tiny(), tmp_path, Recorder(tmp_path, tensorboard=False), checkpoint=before, team=two)
+    alone_for = both.progress.seconds
+    both.run(Limits(segments=6))
+    assert both.progress.total_seconds == pytest.approx(alone_for + 2 * (both.progress.seconds - alone_for))
+
+
 def test_schedule_by_minutes(tmp_path, tiny, train):
     """Progress is time trained over the minutes planned, and the run ends there."""
     run = train(tmp_path / "run", tiny(schedule={"schedule_minutes": 0.02}))
@@ -187,9 +240,21 @@ def test_a_run_is_not_overwritten(tmp_path, train):
         train(tmp_path / "run")
     with pytest.raises(ValueError, match=r"checkpoint\.pt: cannot be read"):
         train(tmp_path / "none", resume=tmp_path / "none")
-    (tmp_path / "run/checkpoint.pt").write_bytes(b"rubbish")
-    with pytest.raises(ValueError, match="is not a checkpoint"):
-        train(tmp_path / "run", resume=tmp_path / "run")
+
+
+def test_files_that_are_no_checkpoints(tmp_path, train):
+    """One sentence of our own, whatever PyTorch says of the file."""
+    run = train(tmp_path / "run", segments=0)
+    path = run.folder / "checkpoint.pt"
+    plain = torch.load(path, weights_only=True)
+    for other, said in ((plain | {"format": 1}, r" \(format 1, not 2\)"), ({"format": 2}, ""), ([1], "")):
+        torch.save(other, path)
+        with pytest.raises(ValueError, match=rf"checkpoint\.pt: is not a checkpoint of this version{said}$"):
+            train(run.folder, resume=run.folder)
+    for junk in (b"rubbish", b"", path.read_bytes()[:100]):
+        path.write_bytes(junk)
+        with pytest.raises(ValueError, match=r"checkpoint\.pt: is not a checkpoint of this version$"):
+            train(run.folder, resume=run.folder)
 
 
 def test_a_run_from_before_a_setting_was_dropped_goes_on(tmp_path, train):

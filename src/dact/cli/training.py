@@ -9,6 +9,7 @@ from typing import Any
 from dact.cli.screen import INTERRUPTED, note, show_table
 from dact.cli.train_view import TrainView, cost_text
 from dact.training import Outcome, Report, Watch, first_process, launched, load_config, train_command
+from dact.training.command import refuse_taken
 
 COLUMNS = ("setting", "segments", "minutes", "last cost", "best cost", "collapses", "folder")
 
@@ -52,13 +53,15 @@ def train_sweep(request: TrainRequest, sweep: str, *, as_json: bool) -> int:
     if launched():
         raise ValueError("--sweep runs in one process: leave out torchrun")
     key, values = parse_sweep(sweep)
-    # All are read before the first is run, so that a bad value costs no training.
-    names = [load_config(request.config, (*request.settings, f"{key}={value}")).name for value in values]
+    settings = [f"{key}={value}" for value in values]
+    # All are read before the first is run, so that a bad value or a folder that is taken costs no training.
+    names = [load_config(request.config, (*request.settings, setting)).name for setting in settings]
     folder = request.out or Path("runs") / f"{names[0]}-{key}"
+    for setting in settings:
+        refuse_taken(folder / setting)
     rows: list[tuple[str, ...]] = []
     interrupted = False
-    for value in values:
-        setting = f"{key}={value}"
+    for setting in settings:
         run = _train(replace(request, settings=(*request.settings, setting), out=folder / setting), setting)
         rows.append(_row(setting, run))
         if as_json:

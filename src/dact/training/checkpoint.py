@@ -21,7 +21,9 @@ class Progress:
     seconds: float = 0.0
     """Time spent training and validating, over all calls."""
     total_seconds: float = 0.0
-    """With compiling and reading as well."""
+    """Of all processes together, with compiling and reading as well."""
+    start_seen: bool = False
+    """The first validation was made, or left out because it did not fit into a call."""
     horizon_progress: float = 0.0
     """Schedule progress when the current horizon began, which holds for all of it."""
     warm_up: int = 0
@@ -79,13 +81,14 @@ def load_checkpoint(path: Path) -> Checkpoint:
     """Read what `save_checkpoint` wrote; anything else is refused in one sentence."""
     try:
         plain = torch.load(path, map_location="cpu", weights_only=True)
-        if plain.pop("format") != FORMAT:
-            raise ValueError("another format")
-        for table, name in GONE:
-            plain["config"].get(table, {}).pop(name, None)
-        return Checkpoint(**plain | {"progress": Progress(**plain["progress"])})
+        number = plain.pop("format")
+        if number == FORMAT:
+            for table, name in GONE:
+                plain["config"].get(table, {}).pop(name, None)
+            return Checkpoint(**plain | {"progress": Progress(**plain["progress"])})
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror})") from error
     except Exception as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ValueError(f"{path}: is not a checkpoint of this version ({reason})") from error
+        # PyTorch's reason would be advice that does not help here.
+        raise ValueError(f"{path}: is not a checkpoint of this version") from error
+    raise ValueError(f"{path}: is not a checkpoint of this version (format {number}, not {FORMAT})")

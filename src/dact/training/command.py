@@ -24,8 +24,13 @@ from dact.training.trainer import BEST, CHECKPOINT, Limits, Trainer
 from dact.training.validation import Validation
 
 log = logging.getLogger(__name__)
-FIXED = ("problem", "size", "sizes", "schedule.rows", "ppo.smoothing")
-"""What a run cannot change on its way, beside its networks: all that its tensors have the shape of."""
+FIXED = (
+    *("problem", "size", "sizes", "schedule.rows", "ppo.smoothing"),
+    *("seed", "schedule.horizon", "ppo.segment", "curriculum.horizons"),
+    *("operator", *(f"validation.{name}" for name in ("file", "count", "seed", "steps", "patience"))),
+)
+"""What a run cannot change on its way, beside its networks and instances: what its tensors have the shape of, what its
+progress is counted in, and what its best costs were measured by."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,24 +62,28 @@ def train_command(
 
     `minutes` and `segments` limit this call (time counts from here, with compiling), `init` names weights to start
     from, `settings` are `key=value` changes, and `watch` is called with a `Report` for every reading.
+
+    A call may take one validation longer than its `minutes`. The first one of untrained networks does not: it is left
+    out where it does not fit.
     """
     started = time.perf_counter()
-    limit = math.inf if minutes is None else started + 60 * minutes
+    deadline = math.inf if minutes is None else started + 60 * minutes
+    most = math.inf if segments is None else segments
     checkpoint = None if resume is None else load_checkpoint(resume / CHECKPOINT)
     settled = _settled(config, checkpoint, settings)
     folder = resume or out or Path("runs") / settled.name
-    if resume is None and (folder / CHECKPOINT).exists():
-        raise ValueError(f"{folder} holds a run already: go on with --resume {folder}, or choose another --out")
+    if resume is None:
+        refuse_taken(folder)
     team = join_team(settled.runtime.resolved().device)
     try:
         trainer = make_trainer(settled, folder, Silence(), checkpoint=checkpoint, init=init, team=team)
         if team.leads:
             # Nothing is written before everything is known to fit.
             trainer.recorder = _recorder(trainer, watch, tensorboard)
-        trainer.progress.total_seconds += time.perf_counter() - started
+        trainer.progress.total_seconds += team.size * (time.perf_counter() - started)
         # Under torchrun one Ctrl-C comes twice, from the terminal and from torchrun, which ends the stubborn itself.
         with Interrupts(signal.SIGINT, signal.SIGTERM, patient=team.connected) as interrupts:
-            finished = trainer.run(Limits(deadline=limit, segments=segments, stop=lambda: interrupts.asked))
+            finished = trainer.run(Limits(deadline=deadline, segments=most, stop=lambda: interrupts.asked))
     finally:
         leave_team(team)
     best = folder / BEST
@@ -85,6 +94,12 @@ def train_command(
         finished=finished,
         interrupted=interrupts.asked,
     )
+
+
+def refuse_taken(folder: Path) -> None:
+    """A new run overwrites none."""
+    if (folder / CHECKPOINT).exists():
+        raise ValueError(f"{folder} holds a run already: go on with --resume {folder}, or choose another --out")
 
 
 def make_trainer(
@@ -140,9 +155,12 @@ def _settled(config: Path | None, checkpoint: Checkpoint | None, settings: Seque
 
 
 def _refuse_changes(before: TrainConfig, after: TrainConfig) -> None:
-    tables = (f"{table}.{each.name}" for table in ("network", "critic") for each in fields(getattr(after, table)))
-    for path in (*FIXED, *tables):
+    tables = ("network", "critic", "instances")
+    whole = (f"{table}.{each.name}" for table in tables for each in fields(getattr(after, table)))
+    for path in (*FIXED, *whole):
         was, wanted = (attrgetter(path)(config) for config in (before, after))
+        if path == "validation.file" and Path(was).name == Path(wanted).name:
+            continue  # it may lie elsewhere now
         if was != wanted:
             raise ValueError(f"setting '{path}' of a run that goes on cannot change from {was} to {wanted}")
 

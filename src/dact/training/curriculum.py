@@ -76,7 +76,10 @@ class ScheduleConfig:
 
 
 def warm_up_steps(config: CurriculumConfig, progress: float) -> int:
-    """T_init = (S(e) - S(0)) / (S(E) - S(0)) * xi * E, with e = progress * E (Algorithm 1, line 5)."""
+    """T_init = (S(e) - S(0)) / (S(E) - S(0)) * xi * E, with e = progress * E (Algorithm 1, line 5).
+
+    Rounded, so that the last batches have the paper's xi * E although their progress is a little below 1.
+    """
 
     def sigmoid(epoch: float) -> float:
         # 1 / (1 + exp(-x)), written so that no sharpness overflows.
@@ -84,7 +87,7 @@ def warm_up_steps(config: CurriculumConfig, progress: float) -> int:
 
     progress = config.begin + (1 - config.begin) * progress
     share = (sigmoid(progress * EPOCHS) - sigmoid(0)) / (sigmoid(EPOCHS) - sigmoid(0))
-    return int(share * config.rate * EPOCHS)
+    return round(share * config.rate * EPOCHS)
 
 
 def rate_factor(config: ScheduleConfig, progress: float) -> float:

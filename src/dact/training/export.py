@@ -20,6 +20,7 @@ def make_card(config: TrainConfig, progress: Progress) -> Card:
     validation = config.validation
     source, steps = Path(validation.file).name or "generated", f"T={validation.steps}, greedy"
     compared = f"{source}, {progress.best_compared} instances, {steps}"
+    # Each process of a team has a GPU of its own.
     minutes = progress.total_seconds / 60 if config.runtime.resolved().device == "cuda" else 0.0
     return Card(
         name=config.name,

@@ -56,6 +56,10 @@ class PpoConfig:
         for name in ("entropy_bonus", "kl_limit"):
             if getattr(self, name) < 0:
                 raise ValueError(f"ppo.{name} {getattr(self, name)} is negative")
+        if self.kl_limit > 0 and self.update_epochs == 1:
+            raise ValueError(
+                f"ppo.kl_limit is {self.kl_limit}, but with ppo.update_epochs = 1 there are no further epochs to skip"
+            )
 
     @property
     def objective(self) -> Objective:

@@ -23,7 +23,7 @@ CHECKED = ("actor_loss", "value_loss", "actor_norm", "critic_norm")
 
 
 class Stopped(Exception):  # noqa: N818 - not an error
-    """Asked to stop during a validation."""
+    """A validation was cut short."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +31,8 @@ class Limits:
     """When one call of a run ends, whatever is left of its schedule."""
 
     deadline: float = math.inf
-    """By `time.perf_counter`."""
-    segments: int | None = None
+    """By `time.perf_counter`. Validations are seen through, but for the first of untrained networks."""
+    segments: float = math.inf
     """Segments in all."""
     stop: Callable[[], bool] = lambda: False
     """Asked before each segment and during validations; True ends the call at once, without a last validation."""
@@ -114,8 +114,8 @@ class Trainer:
         self._set_rates()
 
     def _loop(self, limits: Limits) -> None:
-        if self.progress.segments == 0:
-            self._first_validation()
+        if self.progress.segments == 0 and not self.progress.start_seen:
+            self._first_validation(limits)
         begun = self.progress.segments
         while (verdict := self._verdict(limits)) == GO_ON:
             self._between = False
@@ -139,7 +139,7 @@ class Trainer:
             verdict = END
         elif limits.stop():
             verdict = STOP
-        elif self._reached(limits):
+        elif self.progress.segments >= limits.segments or time.perf_counter() >= limits.deadline:
             verdict = END
         verdict, self.progress.seconds = self.team.agree(verdict, self.progress.seconds)
         return verdict
@@ -191,13 +191,19 @@ class Trainer:
             return self._roll_back(f"validation cost {score.cost:.4f} is above {limit:.4f}")
         return ""
 
-    def _first_validation(self) -> None:
+    def _first_validation(self, limits: Limits) -> None:
         """Where the run starts from. Untrained networks are no best to go back to: they may well beat the first
-        trained ones, since a search that moves at random improves greedy starts."""
-        score = self._measure()
-        if self.learner.networks.origin is not None:
+        trained ones, since a search that moves at random improves greedy starts. So the deadline ends theirs."""
+        trained = self.progress.started_from != ""
+        try:
+            score = self._measure(math.inf if trained else limits.deadline)
+        except Stopped:
+            # What did not fit into one call is left out, or short calls would never train.
+            self.progress.start_seen = not limits.stop()
+            raise
+        self.progress.start_seen = True
+        if trained:
             self._keep(score)
-        self._set_rates()
         self._record({}, score, "start")
 
     def _last_validation(self) -> None:
@@ -206,9 +212,12 @@ class Trainer:
         self._export_if_best(score)
         self._record({}, score, "end")
 
-    def _measure(self) -> Score:
+    def _measure(self, deadline: float = math.inf) -> Score:
+        def stop() -> bool:
+            return self._stop() or time.perf_counter() >= deadline
+
         with self.learner.optimiser.smoothed():
-            score = self.validation.measure(self._stop) if self.validation is not None else Score(math.nan)
+            score = self.validation.measure(stop) if self.validation is not None else Score(math.nan)
         stopped, score = score is None, score or Score(math.nan)
         gap = math.nan if score.gap is None else score.gap
         cost, gap, compared, anybody = self.team.agree(score.cost, gap, score.compared, float(stopped))
@@ -281,12 +290,8 @@ class Trainer:
         due = by_batches or (config.every_seconds > 0 and waited >= config.every_seconds)
         return self.team.agree(due)[0] > 0
 
-    def _reached(self, limits: Limits) -> bool:
-        enough = limits.segments is not None and self.progress.segments >= limits.segments
-        return enough or time.perf_counter() >= limits.deadline
-
     def _tick(self) -> None:
         now = time.perf_counter()
         self.progress.seconds += now - self._clock
-        self.progress.total_seconds += now - self._clock
+        self.progress.total_seconds += self.team.size * (now - self._clock)
         self._clock = now
