@@ -129,3 +129,12 @@ def test_a_validation_file_may_move(tmp_path, tiny, train):
     here.rename(there)
     again = train(run.folder, resume=run.folder, settings=[f"file={there}"])
     assert again.finished
+
+
+def test_what_a_critic_keeps_is_said(tmp_path, tiny, train, caplog):
+    """A critic that sees the incumbent's cost goes on to see it, and the run says so."""
+    seeing = train(tmp_path / "run", tiny(critic={"incumbent": True}))
+    with caplog.at_level("INFO"):
+        again = train(tmp_path / "again", init=str(seeing.weights), segments=1)
+    assert f"critic.incumbent stays True, as {seeing.weights} has it" in caplog.messages
+    assert "incumbent = true" in (again.folder / "config.toml").read_text()

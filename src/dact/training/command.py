@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from dact.interrupts import Interrupts
-from dact.policy import Policy, PolicyConfig, adapted, make_critic, starting_weights
+from dact.policy import CriticConfig, Policy, PolicyConfig, adapted, make_critic, starting_weights
 from dact.problems import PROBLEMS
 from dact.training.checkpoint import Checkpoint, Progress, load_checkpoint
 from dact.training.config import NetworkConfig, TrainConfig, changed, from_dict, load_config, network_of, to_toml
@@ -172,6 +172,13 @@ def _refuse_other_networks(name: str, known: NetworkConfig, wanted: NetworkConfi
             raise ValueError(f"setting 'network.{each.name}' is {asked}, but the weights {name} have {has}")
 
 
+def _say_what_stays(name: str, asked: CriticConfig, has: CriticConfig) -> None:
+    """What a critic has learnt to use is not taken from it."""
+    for each in fields(asked):
+        if getattr(asked, each.name) != getattr(has, each.name):
+            log.info("critic.%s stays %s, as %s has it", each.name, getattr(has, each.name), name)
+
+
 def _networks(config: TrainConfig, checkpoint: Checkpoint | None, init: str | None, length: int) -> Networks:
     """From a checkpoint (whose tensors are loaded later), from weights, or fresh."""
     problem, origin = PROBLEMS[config.problem], None
@@ -188,6 +195,7 @@ def _networks(config: TrainConfig, checkpoint: Checkpoint | None, init: str | No
             _, critic = fresh_networks(policy.config, config.seed)
         else:
             critic = adapted(policy, weights.critic, config.critic)
+            _say_what_stays(init, config.critic, policy.config.critic_config)
     else:
         policy, critic = fresh_networks(config.network.policy_config(problem.features, config.critic), config.seed)
     return make_networks(policy, critic, config.runtime.resolved(), length, origin)
