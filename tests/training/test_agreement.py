@@ -1,5 +1,7 @@
 """Search and update find the same moves equally probable in half precision: both round at the same places."""
 
+from copy import deepcopy
+
 import pytest
 import torch
 from torch import Tensor
@@ -20,6 +22,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 CONFIG = SearchConfig(operator="two_opt", patience=250)
 DISPATCHERS = ("kernels.dual_layer", "kernels.move_log_prob", "policy.context", "policy.decoder")
 ROWS, STEPS = 8, 40
+NO_INTERPRETER = pytest.mark.skipif(DEVICE == "cpu", reason="the interpreter multiplies bfloat16 wrongly")
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +60,33 @@ def test_trained_policies(name: str) -> None:
     """The log ratio is that of sums in float32. A GPU may multiply in another order in different kernels: there the
     bound is what training asks for."""
     assert log_ratio(name).abs().mean() < (1e-5 if DEVICE == "cpu" else 5e-3)
+
+
+@pytest.mark.parametrize(
+    ("logits", "most"),
+    [
+        ("float32", 1e-5),
+        ("float16", 5e-3),
+        pytest.param("bfloat16", 5e-2, marks=NO_INTERPRETER),
+    ],
+)
+def test_the_decoder_may_have_a_precision_of_its_own(logits: str, most: float) -> None:
+    """Behind an encoder in half precision, its kernels give what plain PyTorch gives of the same aspects in float64."""
+    weights = load_weights(SHIPPED / "tsp20.safetensors")
+    problem, policy = PROBLEMS["tsp"], weights.policy.to(DEVICE)
+    batch, state = typical(weights)
+    networks = Networks(policy=policy, critic=weights.critic.to(DEVICE), precision="float16", logits=logits)
+    open_BNN = open_moves(problem, batch, state.tour_BN, state.last_move_B2, OPERATORS["two_opt"])
+    move_B2 = torch.stack([opened.nonzero()[3] for opened in open_BNN])
+    with torch.enable_grad():
+        aspects_SBND = networks.encode(problem.node_features(batch, state.tour_BN)).detach().requires_grad_()
+    log_prob_B, _ = networks.log_prob(aspects_SBND, open_BNN, move_B2)
+    exact_SBND = aspects_SBND.detach().double().requires_grad_()
+    exact_B, _ = deepcopy(policy.decoder).double().log_prob(exact_SBND, open_BNN, move_B2)
+    assert (log_prob_B - exact_B).abs().mean() < most
+    log_prob_B.sum().backward()
+    exact_B.sum().backward()
+    assert (aspects_SBND.grad - exact_SBND.grad).norm() < 10 * most * exact_SBND.grad.norm()
 
 
 def test_kernels_see_what_plain_pytorch_sees(problem_name: str) -> None:

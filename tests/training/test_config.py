@@ -7,6 +7,7 @@ import pytest
 
 from dact.policy import CriticConfig
 from dact.training.config import TrainConfig, changed, from_dict, load_config, to_toml
+from dact.training.networks import RuntimeConfig
 
 RECIPES = Path(__file__).parents[2] / "docs/recipes.md"
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.toml"))
@@ -93,6 +94,8 @@ def test_every_idea_in_the_recipes_is_a_setting(setting):
         ("horizon=201", "schedule.horizon 201 is not a multiple of ppo.segment 4"),
         ("ppo=3", "'ppo' is a table"),
         ("precision=float8", "runtime.precision 'float8'"),
+        ("logits=int8", "runtime.logits 'int8'"),
+        ('runtime={precision = "tf32", logits = "float32"}', "'float32' does not go with runtime.precision 'tf32'"),
         ("encoder=triple", "encoder 'triple'"),
         ("seed=-1", "seed -1"),
         ("critic.heads=0", "critic heads is 0"),
@@ -128,3 +131,9 @@ def test_text_is_escaped():
     import tomllib
 
     assert from_dict(tomllib.loads(to_toml(config))) == config
+
+
+def test_half_precision_needs_a_gpu():
+    """A CPU may not even have the instructions."""
+    with pytest.raises(ValueError, match=r"runtime\.logits 'bfloat16' needs a CUDA device"):
+        RuntimeConfig(device="cpu", logits="bfloat16").resolved()

@@ -59,7 +59,7 @@ class Learner:
             networks.policy,
             networks.critic,
             average,
-            scale=LOSS_SCALE if networks.half else 1.0,
+            scale=LOSS_SCALE if networks.narrow else 1.0,
             smoothing=config.smoothing,
         )
         device = next(networks.policy.parameters()).device

@@ -14,6 +14,7 @@ from dact.problems import Problem
 from dact.search import Engine, SearchConfig, engine_for
 
 PRECISIONS = ("float32", "tf32", "float16")
+HALVES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +25,9 @@ class RuntimeConfig:
     precision: str = "auto"
     """Of matrix products: `float32`, `tf32` or `float16`. Weights, norms, sums, losses and costs are float32.
     Encoders without kernels for the tours at hand (of over 128 positions) train in TF32 instead of `float16`."""
+    logits: str = "auto"
+    """Of matrix products in the decoder, where moves get their probabilities: as `precision` (`auto`), or one of its
+    values or `bfloat16`. PyTorch has one setting for all float32 matrices: `float32` and `tf32` do not go together."""
     graph: str = "auto"
     """`true`: whole segments are captured as CUDA graphs; `false`: plain calls."""
 
@@ -31,6 +35,7 @@ class RuntimeConfig:
         choices = {
             "device": ("cpu", "cuda"),
             "precision": PRECISIONS,
+            "logits": (*PRECISIONS, "bfloat16"),
             "graph": ("true", "false"),
         }
         for name, known in choices.items():
@@ -39,9 +44,11 @@ class RuntimeConfig:
             object.__setattr__(self, name, value)
             if value not in ("auto", *known):
                 raise ValueError(f"runtime.{name} '{value}' is not one of auto, {', '.join(known)}")
+        if {self.precision, self.logits} == {"float32", "tf32"}:
+            raise ValueError(f"runtime.logits '{self.logits}' does not go with runtime.precision '{self.precision}'")
 
     def resolved(self) -> "RuntimeConfig":
-        """The same without `auto`."""
+        """The same without `auto`, but for the logits, which follow what the networks' precision comes to."""
         device = self.device
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -50,9 +57,12 @@ class RuntimeConfig:
         gpu = device == "cuda"
         if self.graph == "true" and not gpu:
             raise ValueError("runtime.graph needs a CUDA device")
+        if self.logits in HALVES and not gpu:
+            raise ValueError(f"runtime.logits '{self.logits}' needs a CUDA device")
         return RuntimeConfig(
             device=device,
             precision=self.precision if self.precision != "auto" else ("float16" if gpu else "float32"),
+            logits=self.logits,
             graph=self.graph if self.graph != "auto" else ("true" if gpu else "false"),
         )
 
@@ -64,6 +74,8 @@ class Networks:
     policy: Policy
     critic: Critic
     precision: str = "float32"
+    logits: str = "auto"
+    """Precision of the decoder; `auto`: the same."""
     origin: tuple[str, float] | None = None
     """Name and GPU minutes of the weights they started from."""
 
@@ -76,6 +88,11 @@ class Networks:
     def half(self) -> bool:
         """Are matrix products in half precision?"""
         return self.precision == "float16"
+
+    @property
+    def narrow(self) -> bool:
+        """Are there numbers on the way back that float16 must hold?"""
+        return "float16" in (self.precision, self.logits)
 
     def engine(self, problem: Problem, config: SearchConfig) -> Engine:
         """A search with the policy, in its precision."""
@@ -90,7 +107,8 @@ class Networks:
 
     def log_prob(self, aspects_SRND: Tensor, open_RNN: Tensor, move_R2: Tensor) -> tuple[Tensor, Tensor]:
         """Of each row's move, and the entropy of its distribution."""
-        aspects_SRND = aspects_SRND.half() if self.half else aspects_SRND
+        half = HALVES.get(self.precision if self.logits == "auto" else self.logits)
+        aspects_SRND = aspects_SRND if half is None else aspects_SRND.to(half)
         return self.policy.decoder.log_prob(aspects_SRND, open_RNN, move_R2)
 
     def value(self, aspects_SRND: Tensor, standing_R2: Tensor) -> Tensor:
@@ -113,14 +131,14 @@ def make_networks(
     device = torch.device(runtime.device)
     policy, critic = policy.to(device), critic.to(device)
     if device.type == "cuda":
-        torch.set_float32_matmul_precision("highest" if runtime.precision == "float32" else "high")
+        torch.set_float32_matmul_precision("highest" if "float32" in (runtime.precision, runtime.logits) else "high")
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     # Made before any capture, which may not see the table being filled.
     policy.places(length, device)
     precision = runtime.precision
     if precision == "float16" and not policy.encoder.has_kernels(length):
         precision = "tf32"
-    return Networks(policy=policy, critic=critic, precision=precision, origin=origin)
+    return Networks(policy=policy, critic=critic, precision=precision, logits=runtime.logits, origin=origin)
 
 
 def fresh_networks(config: PolicyConfig, seed: int) -> tuple[Policy, Critic]:
