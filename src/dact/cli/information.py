@@ -59,5 +59,5 @@ def _text(value: object) -> str:
 
 
 def _row(card: Card) -> tuple[str, ...]:
-    gap = ", ".join(f"{gap:.2f} %" for gap in card.gaps.values()) or "not measured"
+    gap = ", ".join(f"{gap:.3f} %" for gap in card.gaps.values()) or "not measured"
     return card.name, f"{card.problem}, {card.size} nodes", gap, f"{card.gpu_minutes:g}", card.created or "-"
