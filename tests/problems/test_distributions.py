@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from begun import begun
-from dact.problems import PROBLEMS, Batch, InstanceConfig
+from dact.problems import PROBLEMS, UNIFORM, Batch, InstanceConfig
 from dact.problems.distributions import ANY, DEMANDS, NODES, draw_capacity, draw_points
 
 X_LIKE = InstanceConfig(nodes=ANY, depot=ANY, demand=ANY, capacity="routes")
@@ -128,12 +128,24 @@ def test_defaults_are_the_papers():
     assert [InstanceConfig().depots(size) for size in (5, 20, 50, 100)] == [6, 10, 20, 20]
 
 
+def test_fewer_depots():
+    """Tours get shorter, instances stay the same; too few are refused before anything is drawn."""
+    few = InstanceConfig(most_routes=14)
+    batch, usual = (PROBLEMS["cvrp"].sample(50, 9, torch.Generator().manual_seed(7), each) for each in (few, UNIFORM))
+    assert (batch.depots, batch.length, usual.length) == (14, 64, 70)
+    assert torch.equal(batch.coordinates_BN2[:, 13:], usual.coordinates_BN2[:, 19:])
+    assert torch.equal(batch.demand_BN[:, 13:], usual.demand_BN[:, 19:])
+    with pytest.raises(ValueError, match="most_routes 10 is below the 11 that 50 customers may need"):
+        PROBLEMS["cvrp"].sample(50, 9, torch.Generator(), InstanceConfig(most_routes=10))
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
         ({"nodes": "square"}, "instances.nodes 'square'"),
         ({"capacity": "any"}, "instances.capacity 'any'"),
         ({"demand": "1-100"}, "needs instances.capacity 'routes'"),
+        ({"most_routes": -1}, "instances.most_routes -1 is negative"),
         ({"route_low": 7.0}, "must rise"),
         ({"route_low": 1.0}, "must rise"),
     ],

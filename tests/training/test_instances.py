@@ -57,6 +57,14 @@ def test_validation_is_of_the_kind_trained_on():
     assert torch.equal(first.coordinates_BN2, second.coordinates_BN2)
 
 
+def test_validation_keeps_the_usual_depots():
+    """Tours that are shorter in training are measured at the length that searches have."""
+    config = InstanceConfig(most_routes=14)
+    source = InstanceSource(problem=PROBLEMS["cvrp"], size=50, rows=2, config=config)
+    assert source.length() == 64
+    assert validation_batch(source, ValidationConfig(count=3))[0].length == 70
+
+
 @pytest.mark.parametrize("problem_name", sorted(PROBLEMS))
 def test_files_that_do_not_fit_are_refused(tmp_path, problem_name):
     """Another problem, another size (a depot does not count), or fewer instances than are to be measured."""

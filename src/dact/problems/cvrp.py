@@ -101,7 +101,7 @@ class Cvrp:
 
     def sample(self, size: int, count: int, generator: Generator, config: InstanceConfig = UNIFORM) -> Batch:
         """By default Kool's distribution: nodes uniform in the unit square, demands uniform in 1..9."""
-        draw = _draw_kool if config == UNIFORM else _draw_other
+        draw = _draw_kool if config.as_usual else _draw_other
         points_BN2, demand_BN, room_B = draw(config, size, count, generator)
         scale_B = torch.ones(count, device=generator.device)
         return _batch(points_BN2, scale_B, demand_BN, room_B, config.depots(size), None)

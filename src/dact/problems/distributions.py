@@ -6,7 +6,7 @@ Shape letters: B rows, N nodes, C clusters, T tries.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Generator, Tensor
@@ -53,6 +53,8 @@ class InstanceConfig:
     route_mode: float = 6.0
     route_high: float = 25.0
     """Customers on a full route, drawn for each instance from this triangular distribution."""
+    most_routes: int = 0
+    """Depots in a tour; 0: the paper's number where that is enough. Fewer make tours shorter, and training faster."""
 
     def __post_init__(self) -> None:
         choices = {"nodes": NODES, "depot": DEPOTS, "demand": tuple(DEMANDS), "capacity": CAPACITIES}
@@ -65,21 +67,35 @@ class InstanceConfig:
                 f"instances.route_low, route_mode and route_high are {self.route_low:g}, {self.route_mode:g} and "
                 f"{self.route_high:g}, but must rise from 2 or more"
             )
+        if self.most_routes < 0:
+            raise ValueError(f"instances.most_routes {self.most_routes} is negative")
         if self.capacity == "kool" and self.demand not in ("kool", "unit", "1-10", "5-10"):
             raise ValueError(f"instances.demand '{self.demand}' needs instances.capacity 'routes'")
 
     @property
+    def as_usual(self) -> bool:
+        """Are instances drawn as the paper's are, however many depots there may be?"""
+        return replace(self, most_routes=0) == UNIFORM
+
+    @property
     def vehicles(self) -> bool:
         """Is anything set that only problems with vehicles have?"""
-        return (self.depot, self.demand, self.capacity) != ("uniform", "kool", "kool")
+        return (self.depot, self.demand, self.capacity, self.most_routes) != ("uniform", "kool", "kool", 0)
 
     def depots(self, customers: int) -> int:
-        """Depots that suffice for all instances of a size; the paper's number where that is enough."""
+        """Depots that suffice for all instances of a size: those asked for, or the paper's number."""
         if self.capacity == "routes":
-            return min(math.ceil(DEPOT_ROOM * customers / self.route_low) + 2, customers + 1)
-        demand = sum(DEMANDS[self.demand]) / 2
-        wanted = math.ceil(DEPOT_ROOM * customers * demand / capacity_for(customers)) + 2
-        return min(max(10 if customers <= 20 else 20, wanted), customers + 1)
+            needed, usual = math.ceil(DEPOT_ROOM * customers / self.route_low) + 2, 0
+        else:
+            demand = sum(DEMANDS[self.demand]) / 2
+            needed = math.ceil(DEPOT_ROOM * customers * demand / capacity_for(customers)) + 2
+            usual = 10 if customers <= 20 else 20
+        needed = min(needed, customers + 1)
+        if 0 < self.most_routes < needed:
+            raise ValueError(
+                f"instances.most_routes {self.most_routes} is below the {needed} that {customers} customers may need"
+            )
+        return min(self.most_routes or max(usual, needed), customers + 1)
 
 
 UNIFORM = InstanceConfig()

@@ -53,7 +53,7 @@ class Tsp:
     def sample(self, size: int, count: int, generator: Generator, config: InstanceConfig = UNIFORM) -> Batch:
         """Nodes in the unit square."""
         if config.vehicles:
-            raise ValueError("instances.depot, demand and capacity do not go with tsp: it has no vehicles")
+            raise ValueError("instances.depot, demand, capacity and most_routes do not go with tsp: it has no vehicles")
         points_BN2 = draw_points(config, count, size, generator)
         return _batch(points_BN2, torch.ones(count, device=generator.device), None)
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from dact.instances import InstanceSet, generate_set, read_set
 from dact.instances.arrays import FloatArray
 from dact.kernels.row_draws import streams
-from dact.problems import UNIFORM, Batch
+from dact.problems import Batch
 from dact.search import start_state
 from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
@@ -108,7 +108,7 @@ def validation_batch(source: InstanceSource, config: ValidationConfig) -> tuple[
     problem = source.problem
     if config.file:
         instances = _read(Path(config.file), source, config.count)
-    elif source.config == UNIFORM:
+    elif source.config.as_usual:
         instances = generate_set(problem.name, source.size, config.count, config.seed)
     else:
         return source.sample(torch.Generator().manual_seed(config.seed), config.count), None
