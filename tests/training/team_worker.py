@@ -1,4 +1,4 @@
-"""What each process of `test_team.py` runs under torchrun: train, then leave its parameters in a file."""
+"""What each process of `test_team.py` runs under torchrun: train, at once and in two calls, and leave both in a file."""
 
 import sys
 from pathlib import Path
@@ -6,23 +6,37 @@ from pathlib import Path
 import torch
 
 from dact.training import load_config, make_trainer
+from dact.training.checkpoint import load_checkpoint
 from dact.training.recorder import Recorder, Silence
-from dact.training.team import join_team, leave_team
-from dact.training.trainer import Limits
+from dact.training.team import Team, join_team, leave_team
+from dact.training.trainer import CHECKPOINT, Limits, Trainer
+
+
+def begin(config: Path, folder: Path, team: Team) -> Trainer:
+    """A run, or one that goes on."""
+    recorder = Recorder(folder, tensorboard=False) if team.leads else Silence()
+    path = folder / CHECKPOINT
+    checkpoint = load_checkpoint(path) if path.exists() else None
+    return make_trainer(load_config(config), folder, recorder, checkpoint=checkpoint, team=team)
 
 
 def main(config: Path, folder: Path) -> None:
-    """Train four segments."""
+    """Train four segments, then again with a stop in the middle of the second horizon."""
     torch.set_num_threads(1)
     team = join_team("cpu")
-    recorder = Recorder(folder, tensorboard=False) if team.leads else Silence()
-    trainer = make_trainer(load_config(config), folder, recorder, team=team)
+    trainer = begin(config, folder, team)
     before = {name: x.clone() for name, x in trainer.learner.learnt().items()}
     trainer.run(Limits(segments=4))
+    begin(config, folder / "stopped", team).run(Limits(segments=3))
+    team.told(None)  # nobody looks for the checkpoint before it is there
+    resumed = begin(config, folder / "stopped", team)
+    resumed.run(Limits(segments=4))
     torch.save(
         {
             "before": before,
             "after": trainer.learner.learnt(),
+            "resumed": resumed.learner.tensors(),
+            "whole": trainer.learner.tensors(),
             "batch": trainer.learner.buffers.batch.coordinates_BN2,
             "segments": trainer.progress.segments,
             "best": trainer.progress.best_cost,

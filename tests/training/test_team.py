@@ -55,7 +55,8 @@ def config(tmp_path: Path) -> Path:
 
 
 def test_ranks_stay_alike(config, tmp_path):
-    """After some updates all processes have the same weights, changed, although their instances differ."""
+    """After some updates all processes have the same weights, changed, although their instances differ. A run that was
+    stopped in the middle of a horizon and resumed is where one that was not is, on every process."""
     folder = tmp_path / "run"
     done = torchrun(WORKER, config, folder)
     assert done.returncode == 0, done.stderr
@@ -68,6 +69,9 @@ def test_ranks_stay_alike(config, tmp_path):
         assert torch.equal(x, second["after"][name]), name
     changed = [name for name, x in first["after"].items() if not torch.equal(x, first["before"][name])]
     assert any(name.startswith("actor.") for name in changed)
+    for rank in (first, second):
+        for name, x in rank["whole"].items():
+            assert torch.equal(x, rank["resumed"][name]), name
 
 
 def test_command_prints_once_and_resumes(config, tmp_path):

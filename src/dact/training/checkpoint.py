@@ -1,9 +1,10 @@
 """A run on disk: everything needed to go on as if it had never stopped."""
 
+import io
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import torch
 from torch import Tensor
@@ -60,21 +61,34 @@ class Checkpoint:
     best: dict[str, Tensor]
     generator: Tensor
     """Of new instances."""
+    others: list[dict[str, Tensor]] = field(default_factory=list)
+    """What the other processes of a team have of their own."""
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Written beside and then renamed: a crash leaves the one before."""
+    """Written beside and then renamed: a crash or a full disk leaves the one before."""
     plain = {each.name: getattr(checkpoint, each.name) for each in fields(checkpoint)}
     for name in ("tensors", "best"):
         plain[name] = {key: x.detach().cpu() for key, x in plain[name].items()}
     plain |= {"format": FORMAT, "progress": asdict(checkpoint.progress)}
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".part")
-    with partial.open("wb") as file:
-        torch.save(plain, file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("wb") as file:
+            _write(plain, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise ValueError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def _write(plain: dict[str, Any], file: IO[bytes]) -> None:
+    """By way of memory: PyTorch would hide the reason of a write that fails."""
+    buffer = io.BytesIO()
+    torch.save(plain, buffer)
+    file.write(buffer.getbuffer())
 
 
 def load_checkpoint(path: Path) -> Checkpoint:

@@ -100,6 +100,8 @@ def refuse_taken(folder: Path) -> None:
     """A new run overwrites none."""
     if (folder / CHECKPOINT).exists():
         raise ValueError(f"{folder} holds a run already: go on with --resume {folder}, or choose another --out")
+    if (folder / BEST).exists():
+        raise ValueError(f"{folder} holds the weights of another run ({BEST}): choose another --out, or move them")
 
 
 def make_trainer(
@@ -136,9 +138,12 @@ def make_trainer(
 
 def _recorder(trainer: Trainer, watch: Watch | None, tensorboard: bool) -> Recorder:
     recorder = Recorder(trainer.folder, watch, tensorboard)
-    if trainer.progress.segments > 0:
-        recorder.rewind(trainer.progress.segments)
-    (trainer.folder / "config.toml").write_text(to_toml(trainer.config))
+    recorder.rewind(trainer.progress.segments if trainer.progress.start_seen else -1)
+    path = trainer.folder / "config.toml"
+    try:
+        path.write_text(to_toml(trainer.config))
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be written ({error.strerror})") from error
     return recorder
 
 

@@ -133,13 +133,17 @@ class Learner:
         self.generator.set_state(stream(seed, self.team.rank, self.generator.device).get_state())
         self.new_batch()
 
-    def tensors(self) -> dict[str, Tensor]:
-        """Everything that changes on the device, but for the generator."""
-        everything = self.learnt() | {"metrics_M": self.metrics_M}
+    def own(self) -> dict[str, Tensor]:
+        """What differs from process to process: instances, tours and sums."""
+        everything = {"metrics_M": self.metrics_M}
         for lane in self.lanes:
             mark = f"{lane.source.size}." if len(self.lanes) > 1 else ""
             everything |= {mark + name: x for name, x in lane.buffers.tensors().items()}
         return everything
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything that changes on the device, but for the generator."""
+        return self.learnt() | self.own()
 
     def _segment(self, lane: Lane) -> None:
         batch, state = lane.buffers.batch, lane.buffers.state

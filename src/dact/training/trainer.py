@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dact.training.buffers import snapshot, write
-from dact.training.checkpoint import Checkpoint, Progress, save_checkpoint
+from dact.training.checkpoint import Checkpoint, Progress
 from dact.training.config import TrainConfig
 from dact.training.curriculum import rate_factor, warm_up_steps
 from dact.training.export import export_weights
+from dact.training.keeping import keep, take_over
 from dact.training.learner import Learner
 from dact.training.recorder import Report, Silence
 from dact.training.validation import Score, Validation
@@ -19,7 +20,8 @@ CHECKPOINT = "checkpoint.pt"
 BEST = "best.safetensors"
 COLLAPSE = "collapse"
 GO_ON, END, STOP = 0.0, 1.0, 2.0
-CHECKED = ("actor_loss", "value_loss", "actor_norm", "critic_norm")
+SAVE_EVERY = 120.0
+"""Seconds between checkpoints, beside those around validations."""
 
 
 class Stopped(Exception):  # noqa: N818 - not an error
@@ -55,6 +57,7 @@ class Trainer:
         self.best = snapshot(learner.learnt())
         self._clock = time.perf_counter()
         self._measured_at = -1
+        self._saved_at = 0.0
         self._between = True
         """No segment is half done, so that what there is may be kept."""
         self._stop: Callable[[], bool] = lambda: False
@@ -67,53 +70,41 @@ class Trainer:
     def run(self, limits: Limits) -> bool:
         """Train until the schedule or a limit ends; True if the schedule is done.
 
-        A checkpoint is written, but for errors in the middle of a segment: then the one before stays.
+        A checkpoint is written. After an error the one before stays, where it came in the middle of a segment, or to a
+        team, whose other processes cannot be asked.
         """
         self._clock, self._stop = time.perf_counter(), limits.stop
+        asked = not self.team.connected
         try:
             self._loop(limits)
+            asked = True
         except Stopped:
-            pass
+            asked = True
         finally:
             self._tick()
-            if self._between:
+            if self._between and asked:
                 self.save()
             self.recorder.close()
         return self.finished
 
     def save(self) -> None:
         """Write the checkpoint."""
-        if not self.team.leads:
-            return
-        save_checkpoint(
-            self.folder / CHECKPOINT,
-            Checkpoint(
-                config=self.config.to_dict(),
-                policy=self.learner.networks.policy.config.to_dict(),
-                progress=self.progress,
-                tensors=self.learner.tensors(),
-                best=self.best,
-                generator=self.learner.generator.get_state(),
-            ),
-        )
+        keep(self.folder / CHECKPOINT, self.config, self.learner, self.progress, self.best)
+        self._saved_at = self.progress.seconds
 
     def resume(self, checkpoint: Checkpoint) -> None:
         """Take over where a checkpoint stands."""
         self.progress = checkpoint.progress
         self.learner.choose(self._batch())
         write(self.best, checkpoint.best)
-        if self.progress.processes == self.team.size == 1:
-            write(self.learner.tensors(), checkpoint.tensors)
-            self.learner.generator.set_state(checkpoint.generator)
-        else:
-            # A checkpoint has the instances of one process only, so all of a team begin new ones.
-            learnt = self.learner.learnt()
-            write(learnt, {name: checkpoint.tensors[name] for name in learnt})
-            self.learner.reseed(self.config.seed + self.progress.segments)
+        take_over(self.learner, checkpoint, self.config.seed + self.progress.segments)
         self.progress.processes = self.team.size
         self._set_rates()
 
     def _loop(self, limits: Limits) -> None:
+        if self.progress.segments == 0:
+            # From now on the folder holds a run, whatever ends it.
+            self.save()
         if self.progress.segments == 0 and not self.progress.start_seen:
             self._first_validation(limits)
         begun = self.progress.segments
@@ -131,9 +122,7 @@ class Trainer:
             self._last_validation()
 
     def _verdict(self, limits: Limits) -> float:
-        """Go on, end, or stop at once. A team asks its first process, and only between two horizons."""
-        if self.team.size > 1 and self.progress.segments % self.config.segments:
-            return GO_ON
+        """Go on, end, or stop at once. A team asks its first process."""
         verdict = GO_ON
         if self.finished:
             verdict = END
@@ -165,15 +154,17 @@ class Trainer:
         """Read the numbers, validate if it is time, and go back if training has collapsed."""
         metrics = self.learner.read_metrics()
         self._tick()
-        broken = [name for name in CHECKED if not math.isfinite(metrics[name])]
+        broken, (validate, save) = _broken(metrics), self._due()
         if broken:
-            self._record(metrics, None, self._roll_back(f"{broken[0]} is {metrics[broken[0]]}"))
-        elif self._validation_due():
+            self._record(metrics, None, self._roll_back(broken))
+        elif validate:
             self.save()
             self._validate(metrics)
             self.save()
         else:
             self._record(metrics, None, "")
+            if save:
+                self.save()
 
     def _validate(self, metrics: dict[str, float]) -> None:
         try:
@@ -283,15 +274,24 @@ class Trainer:
         """The number of the current batch of instances, from 0."""
         return self.progress.segments // self.config.segments // self.config.curriculum.horizons
 
-    def _validation_due(self) -> bool:
+    def _due(self) -> tuple[float, ...]:
+        """Is it time to validate, and to save? The first process's clock says so."""
         config, horizon = self.config.validation, self.progress.segments // self.config.segments
         by_batches = config.every_batches > 0 and horizon % config.every_batches == 0
         waited = self.progress.seconds - self.progress.validated_at
         due = by_batches or (config.every_seconds > 0 and waited >= config.every_seconds)
-        return self.team.agree(due)[0] > 0
+        return self.team.agree(due, self.progress.seconds - self._saved_at >= SAVE_EVERY)
 
     def _tick(self) -> None:
         now = time.perf_counter()
         self.progress.seconds += now - self._clock
         self.progress.total_seconds += self.team.size * (now - self._clock)
         self._clock = now
+
+
+def _broken(metrics: dict[str, float]) -> str:
+    """What is wrong with the numbers of a horizon. A gradient that is not finite is skipped, and no harm by itself."""
+    for name in ("actor_loss", "value_loss"):
+        if not math.isfinite(metrics[name]):
+            return f"{name} is {metrics[name]}"
+    return "no update had a finite gradient" if metrics["skipped"] >= 1 else ""

@@ -1,0 +1,102 @@
+"""Runs that end in unusual ways, and what goes on from them."""
+
+import csv
+import errno
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from dact.training import make_trainer
+from dact.training.checkpoint import load_checkpoint, save_checkpoint
+from dact.training.recorder import Silence
+from dact.training.trainer import BEST, CHECKPOINT
+
+
+def rows(folder: Path) -> list[tuple[str, str]]:
+    """Segments and events of the readings."""
+    with (folder / "metrics.csv").open(newline="") as file:
+        return [(row["segments"], row["event"]) for row in csv.DictReader(file)]
+
+
+def test_another_kind_of_device(tmp_path, tiny, train, caplog):
+    """A run whose draws were a GPU's goes on with new instances and the same weights, and says so."""
+    folder = tmp_path / "run"
+    train(folder, segments=2)
+    path = folder / CHECKPOINT
+    before = load_checkpoint(path)
+    save_checkpoint(path, replace(before, generator=torch.zeros(16, dtype=torch.uint8)))
+    with caplog.at_level("INFO", logger="dact"):
+        trainer = make_trainer(tiny(), folder, Silence(), checkpoint=load_checkpoint(path))
+    assert "another kind of device: it goes on with new instances" in caplog.text
+    for name, x in trainer.learner.learnt().items():
+        assert torch.equal(x, before.tensors[name])
+    assert any(not torch.equal(x, before.tensors[name]) for name, x in trainer.learner.own().items())
+    assert train(folder, resume=folder).finished
+
+
+@pytest.mark.parametrize("event", ["start", "best"])
+def test_readings_behind_the_checkpoint_are_made_again(tmp_path, train, event):
+    """A run that was killed goes on from its last checkpoint, and each reading is in the table once."""
+    folder, aside = tmp_path / "run", tmp_path / "aside.pt"
+
+    def keep_the_one_before(report):
+        if report.event == event and not aside.exists():
+            shutil.copy(folder / CHECKPOINT, aside)
+
+    train(folder, watch=keep_the_one_before)
+    whole = rows(folder)
+    shutil.copy(aside, folder / CHECKPOINT)
+    train(folder, resume=folder)
+    assert rows(folder) == whole
+    assert len(set(whole)) == len(whole) > 3
+
+
+def test_checkpoints_without_validations(tmp_path, tiny, train, monkeypatch):
+    """There is one every so often, at the end of a horizon, and one from the start."""
+    monkeypatch.setattr("dact.training.trainer.SAVE_EVERY", 0.0)
+    folder, kept = tmp_path / "run", []
+    train(
+        folder,
+        tiny(validation={"every_batches": 0}),
+        watch=lambda _: kept.append(load_checkpoint(folder / CHECKPOINT).progress.segments),
+    )
+    assert kept == [0, 0, 3, 6, 9, 12, 15, 18]
+
+
+def test_a_full_disk(tmp_path, train, monkeypatch):
+    """One sentence says what could not be written, and the checkpoint of before stays."""
+    folder = tmp_path / "run"
+    train(folder, segments=2)
+
+    def full(_number):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("dact.training.checkpoint.os.fsync", full)
+    with pytest.raises(ValueError, match=r"checkpoint\.pt: cannot be written \(No space left on device\)"):
+        train(folder, resume=folder)
+    assert load_checkpoint(folder / CHECKPOINT).progress.segments == 2
+    assert not list(folder.glob("*.part"))
+
+
+def test_folders_that_are_not_empty(tmp_path, train):
+    """Weights of another run are not overwritten; a table that no checkpoint belongs to is begun anew."""
+    folder = tmp_path / "run"
+    train(folder, segments=3)
+    once = rows(folder)
+    (folder / CHECKPOINT).unlink()
+    with pytest.raises(ValueError, match=r"run holds the weights of another run \(best\.safetensors\)"):
+        train(folder, segments=3)
+    (folder / BEST).unlink()
+    train(folder, segments=3)
+    assert rows(folder) == once
+
+
+def test_a_folder_where_the_config_belongs(tmp_path, train):
+    """What stands in the way is named."""
+    (tmp_path / "run" / "config.toml").mkdir(parents=True)
+    with pytest.raises(ValueError, match=r"config\.toml: cannot be written"):
+        train(tmp_path / "run")
