@@ -12,6 +12,7 @@ from rich.console import Console
 
 from dact.cli import screen, train_view
 from dact.cli.train_view import TrainView, line
+from dact.cli.training import parse_sweep
 from dact.policy import load_weights
 from dact.training import Report
 
@@ -83,6 +84,7 @@ def test_mistakes_are_one_sentence(dact, config: Path, tmp_path: Path):
     dact("train", "--resume", tmp_path / "none").refused("cannot be read")
     dact("train", config, "--sweep", "rate").refused("key=value,value")
     dact("train", config, "--sweep", "curriculum.rate=1,1").refused("twice")
+    assert parse_sweep("sizes=[5, 6],[7],8") == ("sizes", ["[5, 6]", "[7]", "8"])
     dact("train", config, "--out", run, "--sweep", "curriculum.rate=1,-1").refused("curriculum.rate -1")
     config.write_text("name = [")
     dact("train", config).refused("is not TOML")

@@ -1,4 +1,4 @@
-"""What each process of `test_team.py` runs under torchrun: train, at once and in two calls, and leave both in a file."""
+"""What each process of `test_team.py` runs under torchrun: train, at once and in two calls, and leave the outcome."""
 
 import sys
 from pathlib import Path

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dact.policy import CriticConfig
-from dact.training.config import TrainConfig, changed, from_dict, load_config, to_toml
+from dact.policy import CriticConfig, PolicyConfig
+from dact.training.config import NetworkConfig, TrainConfig, changed, from_dict, load_config, network_of, to_toml
 from dact.training.networks import RuntimeConfig
 
 RECIPES = Path(__file__).parents[2] / "docs/recipes.md"
@@ -82,6 +82,9 @@ def test_every_idea_in_the_recipes_is_a_setting(setting):
     [
         ("rows", "'rows' is not key=value"),
         ("rowz=3", "'rowz' is unknown"),
+        ("heads=3", "'heads' is in several tables: network.heads, critic.heads"),
+        ("size.x=3", "'size' is no table, so that it has no 'x'"),
+        ("sizes=60-20", "'sizes' is '60-20', but must be of type int"),
         ("ppo.rows=3", "'ppo.rows' is unknown; known here: actor_rate"),
         ("nothing.rows=3", "'nothing' is unknown"),
         ("rows=many", "'schedule.rows' is 'many', but must be of type int"),
@@ -121,8 +124,30 @@ def test_files_that_are_no_configs(tmp_path):
     with pytest.raises(ValueError, match=r"bad\.toml: is not TOML"):
         load_config(tmp_path / "bad.toml")
     (tmp_path / "short.toml").write_text("size = 20")
-    with pytest.raises(ValueError, match="incomplete"):
+    with pytest.raises(ValueError, match=r"short\.toml: settings are incomplete: name, problem missing"):
         load_config(tmp_path / "short.toml")
+    with pytest.raises(ValueError, match=r"short\.toml with rows=0: schedule\.rows is 0"):
+        load_config(tmp_path / "short.toml", ["rows=0"])
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [("20-60/10", (20, 30, 40, 50, 60)), ("5-8", (5, 6, 7, 8)), ("20-45/10", (20, 30, 40)), ("[7, 20]", (7, 20))],
+)
+def test_sizes_from_a_range(text, sizes):
+    """A range may stand for its sizes."""
+    plain = {"name": "x", "problem": "tsp", "size": 20}
+    assert from_dict(changed(plain, [f"sizes={text}"])).sizes == sizes
+
+
+def test_networks_by_their_settings():
+    """Heads, widths and the range of logits reach the networks, and are read back from them."""
+    settings = NetworkConfig(dim=32, layers=2, heads=2, hidden=48, logit_range=10.0)
+    config = settings.policy_config(features=2)
+    assert (config.encoder_config.heads, config.encoder_config.hidden, config.decoder_config.heads) == (2, 48, 2)
+    assert config.decoder_config.clip == 10
+    assert network_of(config) == settings
+    assert NetworkConfig().policy_config(features=2) == PolicyConfig(features=2)
 
 
 def test_text_is_escaped():

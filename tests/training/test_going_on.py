@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from dact.training import make_trainer
+from dact.training import make_trainer, train_command
 from dact.training.checkpoint import load_checkpoint, save_checkpoint
+from dact.training.config import to_toml
 from dact.training.recorder import Silence
 from dact.training.trainer import BEST, CHECKPOINT
 
@@ -100,3 +101,19 @@ def test_a_folder_where_the_config_belongs(tmp_path, train):
     (tmp_path / "run" / "config.toml").mkdir(parents=True)
     with pytest.raises(ValueError, match=r"config\.toml: cannot be written"):
         train(tmp_path / "run")
+
+
+def test_tensorboard_forgets_what_is_made_again(tmp_path, tiny):
+    """Its curves have each reading once too."""
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    folder, path, aside = tmp_path / "run", tmp_path / "tiny.toml", tmp_path / "aside.pt"
+    path.write_text(to_toml(tiny()))
+    train_command(path, out=folder, segments=3)
+    shutil.copy(folder / CHECKPOINT, aside)
+    train_command(resume=folder, segments=9)
+    shutil.copy(aside, folder / CHECKPOINT)
+    train_command(resume=folder, segments=9)
+    events = EventAccumulator(str(folder / "tensorboard")).Reload()
+    assert [scalar.step for scalar in events.Scalars("actor_loss")] == [3, 6, 9]

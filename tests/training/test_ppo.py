@@ -44,6 +44,45 @@ def test_first_pass_has_ratio_one(make_learner, problem_name):
     assert metrics["value"] == pytest.approx(before.value_TB.mean().item())
 
 
+def test_the_rollouts_log_probabilities_are_only_compared(make_learner, problem_name):
+    """Whatever the rollout says, three epochs lead to the same weights; one metric tells the difference."""
+    ends, told = [], []
+    for error in (0.0, 3.0):
+        learner = make_learner(problem_name, update_epochs=3)
+        learner.optimiser.set_rates(1e-2, 1e-2)
+        segment = record(learner)
+        segment = replace(segment, log_prob_TB=segment.log_prob_TB - error)
+        told.append(measured(update(learner.networks, segment, learner.optimiser, learner.config)))
+        ends.append(learner.learnt())
+    assert told[0].pop("rollout_log_ratio") < 1e-4
+    assert told[1].pop("rollout_log_ratio") == pytest.approx(3, abs=1e-4)
+    assert told[0]["clip_fraction"] > 0
+    assert told[0] == told[1]
+    for name, x in ends[0].items():
+        assert torch.equal(ends[1][name], x), name
+
+
+def test_every_epoch_bootstraps_anew(make_learner, problem_name, monkeypatch):
+    """The value behind the last step is that of the networks as they are in this epoch (Algorithm 1, line 11)."""
+    learner = make_learner(problem_name, update_epochs=3)
+    learner.optimiser.set_rates(1e-2, 1e-2)
+    segment, networks = record(learner), learner.networks
+    used, current = [], []
+
+    def noted(now, old, outcome, objective):
+        end_B = networks.value(networks.encode(segment.end_BNF), segment.standing_ZB2[-1])
+        current.append(end_B.detach())
+        used.append(outcome.bootstrap_B)
+        return ppo_loss(now, old, outcome, objective)
+
+    monkeypatch.setattr("dact.training.ppo.ppo_loss", noted)
+    update(networks, segment, learner.optimiser, learner.config)
+    assert len(used) == 3
+    torch.testing.assert_close(used, current)
+    assert not torch.allclose(current[0], current[1], atol=1e-3)
+    assert not torch.allclose(current[1], current[2], atol=1e-3)
+
+
 def test_a_single_epoch_tells_how_far_the_policy_went(make_learner, problem_name):
     """KL and clip fraction are those of the policy after the step."""
     learner = make_learner(problem_name, update_epochs=1)

@@ -12,7 +12,7 @@ import torch
 
 from dact.training import train_command
 from dact.training.checkpoint import load_checkpoint
-from dact.training.team import ALONE, Team, first_process
+from dact.training.team import ALONE, Team, first_process, join_team
 
 WORKER = Path(__file__).with_name("team_worker.py")
 CONFIG = """
@@ -97,6 +97,15 @@ def test_one_process_is_alone():
     assert ALONE.agree(1.0, 2.5) == (1.0, 2.5)
     assert ALONE.leads
     assert first_process()
+
+
+def test_processes_without_a_gpu(monkeypatch):
+    """More processes than GPUs are refused before they would wait for each other."""
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "x")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    with pytest.raises(ValueError, match="4 processes, but there are GPUs for 2"):
+        join_team("cuda")
 
 
 def test_rows_are_divided():

@@ -14,7 +14,7 @@ from dact.bench.search import (
     measure_search,
     with_file,
 )
-from dact.bench.train import QUICK_CASES, TRAIN_CASES, TrainCase, TrainTiming, case_of, measure_training
+from dact.bench.train import QUICK_CASES, TRAIN_CASES, TrainCase, TrainTiming, measure_training, paper_case
 
 __all__ = [
     "CASES",
@@ -32,7 +32,6 @@ __all__ = [
     "TrainCase",
     "TrainTiming",
     "append_rows",
-    "case_of",
     "compare",
     "comparison",
     "cpu_name",
@@ -42,6 +41,7 @@ __all__ = [
     "measure_search",
     "measure_training",
     "paired_sets",
+    "paper_case",
     "recost",
     "with_file",
 ]

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 def append_rows(path: Path, timings: "Sequence[DataclassInstance]") -> None:
     """Add records of one kind to a CSV file, which is made where there is none."""
-    fresh = not path.exists()
+    names = [each.name for each in fields(timings[0])]
     try:
+        there = path.read_text(encoding="utf-8").splitlines()[:1] if path.exists() else []
+        if there and there[0].split(",") != names:
+            raise InputError(f"{path}: has other columns than these rows; choose another file")
         with path.open("a", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, fieldnames=[each.name for each in fields(timings[0])])
-            if fresh:
+            writer = csv.DictWriter(stream, fieldnames=names)
+            if not there:
                 writer.writeheader()
             writer.writerows(asdict(timing) for timing in timings)
     except OSError as error:

@@ -8,32 +8,35 @@ import torch
 
 from dact.bench.rows import device_name, triton_version
 from dact.provenance import commit
-from dact.training import BatchTiming, RuntimeConfig, TrainConfig, time_batch
+from dact.training import BatchTiming, PpoConfig, ScheduleConfig, TrainConfig, time_batch
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainCase:
-    """The shape of a batch, and the authors' seconds for it, where they are known, on one H200."""
+    """What to train, and the authors' seconds for a batch of it, where they are known, on one H200."""
 
-    problem: str
-    size: int
-    rows: int = 600
-    horizon: int = 200
-    segment: int = 4
+    config: TrainConfig
     authors_s: float | None = None
 
 
-TRAIN_CASES = (
-    TrainCase(problem="tsp", size=20, authors_s=20.0),
-    TrainCase(problem="tsp", size=50),
-    TrainCase(problem="tsp", size=100, authors_s=46.6),
-    TrainCase(problem="cvrp", size=100, rows=512, horizon=250, segment=5, authors_s=100.0),
-)
-"""The paper's settings: three update epochs in each segment."""
+def paper_case(
+    problem: str, size: int, *, rows: int = 600, horizon: int = 200, segment: int = 4, authors_s: float | None = None
+) -> TrainCase:
+    """A batch by the paper's settings: three update epochs in each segment."""
+    schedule, ppo = ScheduleConfig(rows=rows, horizon=horizon), PpoConfig(segment=segment)
+    config = TrainConfig(name=f"{problem}{size}", problem=problem, size=size, schedule=schedule, ppo=ppo)
+    return TrainCase(config=config, authors_s=authors_s)
 
+
+TRAIN_CASES = (
+    paper_case("tsp", 20, authors_s=20.0),
+    paper_case("tsp", 50),
+    paper_case("tsp", 100, authors_s=46.6),
+    paper_case("cvrp", 100, rows=512, horizon=250, segment=5, authors_s=100.0),
+)
 QUICK_CASES = (
-    TrainCase(problem="tsp", size=10, rows=16, horizon=8),
-    TrainCase(problem="cvrp", size=10, rows=16, horizon=10, segment=5),
+    paper_case("tsp", 10, rows=16, horizon=8),
+    paper_case("cvrp", 10, rows=16, horizon=10, segment=5),
 )
 
 
@@ -51,6 +54,8 @@ class TrainTiming:
     rows: int
     horizon: int
     segment: int
+    update_epochs: int
+    share: float
     precision: str
     batch_s: float
     warm_up_step_ms: float
@@ -61,39 +66,28 @@ class TrainTiming:
     times_faster: float | None
 
 
-def case_of(config: TrainConfig) -> TrainCase:
-    """A config's own shape."""
-    schedule = config.schedule
-    return TrainCase(
-        problem=config.problem,
-        size=config.size,
-        rows=schedule.rows,
-        horizon=schedule.horizon,
-        segment=config.ppo.segment,
-    )
-
-
-def measure_training(cases: tuple[TrainCase, ...], runtime: RuntimeConfig) -> Iterator[TrainTiming]:
-    """Time each case with fresh networks, from random starts."""
-    runtime = runtime.resolved()
+def measure_training(cases: tuple[TrainCase, ...]) -> Iterator[TrainTiming]:
+    """Time each case with fresh networks."""
     for case in cases:
-        timing = time_batch(case.problem, case.size, case.rows, case.horizon, case.segment, runtime=runtime)
-        yield _row(case, timing, runtime)
+        yield _row(case, time_batch(case.config))
 
 
-def _row(case: TrainCase, timing: BatchTiming, runtime: RuntimeConfig) -> TrainTiming:
-    authors = case.authors_s
+def _row(case: TrainCase, timing: BatchTiming) -> TrainTiming:
+    config, authors = case.config, case.authors_s
+    runtime = config.runtime.resolved()
     return TrainTiming(
         date=date.today().isoformat(),
         device=device_name(runtime.device),
         commit=commit(),
         torch=torch.__version__,
         triton=triton_version(),
-        problem=case.problem,
-        size=case.size,
-        rows=case.rows,
-        horizon=case.horizon,
-        segment=case.segment,
+        problem=config.problem,
+        size=config.size,
+        rows=config.schedule.rows,
+        horizon=config.schedule.horizon,
+        segment=config.ppo.segment,
+        update_epochs=config.ppo.update_epochs,
+        share=config.ppo.share,
         precision=runtime.precision,
         batch_s=round(timing.batch, 4),
         warm_up_step_ms=round(1000 * timing.warm_up_step, 3),

@@ -67,7 +67,7 @@ def bench_precision(
 
 @bench.command("train")
 def bench_train(
-    config: Annotated[Path | None, typer.Option(help="Time this config's shape instead of the paper's four.")] = None,
+    config: Annotated[Path | None, typer.Option(help="Time this config instead of the paper's four batches.")] = None,
     quick: Annotated[bool, typer.Option(help="A tiny shape, for machines without a GPU.")] = False,
     out: options.OutRows = None,
     as_json: options.Json = False,

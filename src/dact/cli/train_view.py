@@ -103,7 +103,13 @@ def line(report: Report, numbers: dict[str, float]) -> str:
 
 def steadiness(numbers: dict[str, float]) -> dict[str, str]:
     """The numbers that tell whether training is sound."""
-    names = {"KL": "approx_kl", "clipped": "clip_fraction", "entropy": "entropy", "explained": "explained_variance"}
+    names = {
+        "KL": "approx_kl",
+        "clipped": "clip_fraction",
+        "entropy": "entropy",
+        "explained": "explained_variance",
+        "norm": "actor_norm",
+    }
     return {shown: _figure(numbers.get(name)) for shown, name in names.items()}
 
 

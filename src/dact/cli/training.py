@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,8 @@ def train_sweep(request: TrainRequest, sweep: str, *, as_json: bool) -> int:
 def parse_sweep(text: str) -> tuple[str, list[str]]:
     """'curriculum.rate=0.5,1' to the key and its values."""
     key, equals, listed = text.partition("=")
-    values = [value.strip() for value in listed.split(",") if value.strip()]
+    # Not at commas between brackets.
+    values = [value.strip() for value in re.split(r",(?![^\[]*\])", listed) if value.strip()]
     if not equals or not key.strip() or not values:
         raise ValueError(f"sweep '{text}' is not of the form key=value,value")
     if len(set(values)) < len(values):
@@ -104,7 +106,7 @@ def record(run: Run) -> dict[str, Any]:
 
 def _check(request: TrainRequest) -> None:
     if request.minutes is not None and not request.minutes >= 0:
-        raise ValueError(f"minutes {request.minutes} is negative")
+        raise ValueError(f"minutes {request.minutes} is not a number from 0 on")
     if request.resume is not None and (request.out is not None or request.init is not None):
         raise ValueError("a run that goes on has its folder and weights already: leave out --out and --init")
 
@@ -134,6 +136,8 @@ def _say(outcome: Outcome) -> None:
     best = cost_text(_best(outcome), outcome.progress.best_gap)
     weights = "" if outcome.weights is None else f", weights {outcome.weights}"
     note(f"{outcome.folder}: {outcome.progress.segments:,} segments, best cost {best}{weights}")
+    if outcome.finished and outcome.segments == 0:
+        note("its schedule is done: lengthen it with --set epochs=N, or --set schedule_minutes=M where it has minutes")
     if not outcome.finished:
         word = "interrupted" if outcome.interrupted else "not finished"
         note(f"{word}; go on with: dact train --resume {outcome.folder}")

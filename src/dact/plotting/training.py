@@ -33,9 +33,9 @@ class TrainingLog:
     events: tuple[str, ...]
 
     def series(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """Minutes and values where there are values."""
+        """Minutes and values where there are finite values."""
         values = self.columns.get(name, np.full(len(self.events), np.nan))
-        there = ~np.isnan(values)
+        there = np.isfinite(values)
         return self.columns["minutes"][there], values[there]
 
     def collapses(self) -> FloatArray:
@@ -108,9 +108,10 @@ def plot_steps(log: TrainingLog, ax: "Axes") -> "Axes":
 
 
 def plot_entropy(log: TrainingLog, ax: "Axes") -> "Axes":
-    """How undecided the policy is."""
+    """How undecided the policy is, and how long the actor's gradient is before it is clipped."""
     _curve(log, ax, "entropy", COLOURS[4])
-    return _dress(log, ax, "entropy, nats")
+    _second(log, ax, "actor_norm", "gradient norm")
+    return _dress(log, ax, "entropy, nats", COLOURS[4])
 
 
 def plot_critic(log: TrainingLog, ax: "Axes") -> "Axes":

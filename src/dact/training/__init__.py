@@ -3,6 +3,7 @@
 from dact.kernels.ppo_loss import n_step_returns
 from dact.training.command import Outcome, make_trainer, train_command
 from dact.training.config import TrainConfig, load_config
+from dact.training.curriculum import ScheduleConfig
 from dact.training.networks import RuntimeConfig
 from dact.training.ppo import PpoConfig, evaluate_segment, update
 from dact.training.recorder import Report, Watch
@@ -17,6 +18,7 @@ __all__ = [
     "PpoConfig",
     "Report",
     "RuntimeConfig",
+    "ScheduleConfig",
     "Segment",
     "Task",
     "TrainConfig",

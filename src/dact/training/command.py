@@ -41,6 +41,8 @@ class Outcome:
     weights: Path | None
     """The best weights, if any were better than where the run started."""
     progress: Progress
+    segments: int
+    """Made in this call."""
     finished: bool
     """The schedule is done; else `resume` goes on."""
     interrupted: bool
@@ -80,6 +82,7 @@ def train_command(
         if team.leads:
             # Nothing is written before everything is known to fit.
             trainer.recorder = _recorder(trainer, watch, tensorboard)
+        begun = trainer.progress.segments
         trainer.progress.total_seconds += team.size * (time.perf_counter() - started)
         # Under torchrun one Ctrl-C comes twice, from the terminal and from torchrun, which ends the stubborn itself.
         with Interrupts(signal.SIGINT, signal.SIGTERM, patient=team.connected) as interrupts:
@@ -91,6 +94,7 @@ def train_command(
         folder=folder,
         weights=best if best.exists() else None,
         progress=trainer.progress,
+        segments=trainer.progress.segments - begun,
         finished=finished,
         interrupted=interrupts.asked,
     )
@@ -156,7 +160,12 @@ def _settled(config: Path | None, checkpoint: Checkpoint | None, settings: Seque
         return settled
     if config is None:
         raise ValueError("a config file is needed, or a run to go on with")
-    return load_config(config, settings)
+    settled = load_config(config, settings)
+    if settled.validation.file:
+        # A run may go on from another directory.
+        file = str(Path(settled.validation.file).absolute())
+        settled = replace(settled, validation=replace(settled.validation, file=file))
+    return settled
 
 
 def _refuse_changes(before: TrainConfig, after: TrainConfig) -> None:

@@ -1,14 +1,15 @@
 """All settings of a training run: a TOML file with a table per component, and `key=value` changes to it."""
 
 import math
+import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from dact.operators import OPERATORS
-from dact.policy import CriticConfig, EncoderConfig, PolicyConfig, PositionConfig
+from dact.policy import CriticConfig, DecoderConfig, EncoderConfig, PolicyConfig, PositionConfig
 from dact.problems import PROBLEMS, InstanceConfig
 from dact.training.curriculum import CurriculumConfig, ScheduleConfig
 from dact.training.networks import RuntimeConfig
@@ -27,6 +28,12 @@ class NetworkConfig:
     position: str = "cyclic"
     dim: int = 64
     layers: int = 3
+    heads: int = 4
+    """m, of an aspect: in attention, and in the decoder's compatibility."""
+    hidden: int = 0
+    """Width of the feed-forward networks; 0: that of everything else."""
+    logit_range: float = 6.0
+    """C: logits stay within -C .. C."""
 
     def __post_init__(self) -> None:
         self.policy_config(features=2)
@@ -36,7 +43,10 @@ class NetworkConfig:
         return PolicyConfig(
             features=features,
             encoder=self.encoder,
-            encoder_config=EncoderConfig(norm=self.norm, dim=self.dim, hidden=self.dim, layers=self.layers),
+            encoder_config=EncoderConfig(
+                norm=self.norm, dim=self.dim, hidden=self.hidden or self.dim, layers=self.layers, heads=self.heads
+            ),
+            decoder_config=DecoderConfig(heads=self.heads, clip=self.logit_range),
             critic_config=critic,
             position=PositionConfig(kind=self.position),
         )
@@ -46,7 +56,14 @@ def network_of(config: PolicyConfig) -> NetworkConfig:
     """The settings that give such networks."""
     encoder = config.encoder_config
     return NetworkConfig(
-        encoder=config.encoder, norm=encoder.norm, position=config.position.kind, dim=encoder.dim, layers=encoder.layers
+        encoder=config.encoder,
+        norm=encoder.norm,
+        position=config.position.kind,
+        dim=encoder.dim,
+        layers=encoder.layers,
+        heads=encoder.heads,
+        hidden=0 if encoder.hidden == encoder.dim else encoder.hidden,
+        logit_range=config.decoder_config.clip,
     )
 
 
@@ -59,7 +76,8 @@ class TrainConfig:
     size: int
     """Nodes (TSP) or customers (CVRP)."""
     sizes: tuple[int, ...] = ()
-    """Sizes that batches have in turn, if not `size` alone; validation stays at `size`. Each is captured by itself."""
+    """Sizes that batches have in turn, if not `size` alone: a list, or a range such as "20-60/10". Validation stays at
+    `size`. Each is captured by itself."""
     seed: int = 1
     fresh_critic: bool = False
     """Runs that start from weights take the policy alone, and begin with a critic of their own."""
@@ -108,7 +126,10 @@ def load_config(path: Path, settings: Sequence[str] = ()) -> TrainConfig:
         raise ValueError(f"{path}: cannot be read ({error.strerror})") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: is not TOML ({error})") from error
-    return from_dict(changed(plain, settings))
+    try:
+        return from_dict(changed(plain, settings))
+    except ValueError as error:
+        raise ValueError(f"{path}{' with ' if settings else ''}{', '.join(settings)}: {error}") from error
 
 
 def from_dict(plain: dict[str, Any]) -> TrainConfig:
@@ -146,6 +167,8 @@ def _tables() -> dict[str, type]:
 
 def _place(key: str) -> tuple[str, str]:
     table, _, name = key.rpartition(".")
+    if table in {each.name for each in fields(TrainConfig)} - _tables().keys():
+        raise ValueError(f"setting '{table}' is no table, so that it has no '{name}'")
     if table or key in {each.name for each in fields(TrainConfig)}:
         return table, name
     homes = [table for table, kind in _tables().items() if key in {each.name for each in fields(kind)}]
@@ -161,6 +184,15 @@ def _value(text: str) -> Any:  # noqa: ANN401 - whatever TOML can say
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def _span(text: str) -> list[int] | str:
+    """ "20-60/10" to the numbers from 20 to 60 by tens; anything else stays as it is."""
+    found = re.fullmatch(r"(\d+)-(\d+)(?:/(\d+))?", text.strip())
+    if found is None:
+        return text
+    low, high, step = (int(part or 1) for part in found.groups())
+    return list(range(low, high + 1, step)) if low <= high and step > 0 else text
 
 
 def _literal(value: object) -> str:
@@ -179,10 +211,14 @@ def _build(kind: Any, plain: dict[str, Any], prefix: str) -> Any:  # noqa: ANN40
     if unknown:
         raise ValueError(f"setting '{prefix}{unknown[0]}' is unknown; known here: {', '.join(sorted(known))}")
     values = {key: _checked(hints[key], value, prefix + key) for key, value in plain.items()}
-    try:
-        return kind(**values)
-    except TypeError as error:
-        raise ValueError(f"settings are incomplete: {error}") from error
+    missing = [each.name for each in fields(kind) if not _has_default(each) and each.name not in values]
+    if missing:
+        raise ValueError(f"settings are incomplete: {', '.join(prefix + name for name in missing)} missing")
+    return kind(**values)
+
+
+def _has_default(each: Any) -> bool:  # noqa: ANN401 - dataclasses.Field of any type
+    return each.default is not MISSING or each.default_factory is not MISSING
 
 
 def _checked(wanted: Any, value: Any, key: str) -> Any:  # noqa: ANN401 - a type from an annotation
@@ -191,6 +227,7 @@ def _checked(wanted: Any, value: Any, key: str) -> Any:  # noqa: ANN401 - a type
             raise ValueError(f"setting '{key}' is a table")
         return _build(wanted, value, f"{key}.")
     if get_origin(wanted) is tuple:
+        value = _span(value) if isinstance(value, str) else value
         items = value if isinstance(value, list | tuple) else (value,)
         return tuple(_checked(get_args(wanted)[0], item, key) for item in items)
     if wanted is float and type(value) is int:

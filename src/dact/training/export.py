@@ -1,6 +1,7 @@
 """Trained weights for everybody else: a .safetensors file with a card that says what they are."""
 
 import datetime
+from dataclasses import replace
 from pathlib import Path
 
 from dact.policy import Card, Weights, save_weights
@@ -33,5 +34,5 @@ def make_card(config: TrainConfig, progress: Progress) -> Card:
         gpu_minutes=round(progress.start_minutes + minutes, 1),
         gaps={} if progress.best_gap is None else {compared: round(progress.best_gap, 4)},
         started_from=progress.started_from,
-        training=config.to_dict(),
+        training=replace(config, validation=replace(validation, file=Path(validation.file).name)).to_dict(),
     )

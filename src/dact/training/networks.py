@@ -3,6 +3,7 @@
 Shape letters: S aspects, R rows (of one step, or of all steps of a segment), N tour length, F features, D width.
 """
 
+import logging
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from dact.policy import Critic, Policy, PolicyConfig, make_critic
 from dact.problems import Problem
 from dact.search import Engine, SearchConfig, engine_for
 
+log = logging.getLogger(__name__)
 PRECISIONS = ("float32", "tf32", "float16")
 HALVES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 
@@ -137,6 +139,7 @@ def make_networks(
     policy.places(length, device)
     precision = runtime.precision
     if precision == "float16" and not policy.encoder.has_kernels(length):
+        log.info("no kernels in float16 for tours of %d positions and these networks: TF32 instead", length)
         precision = "tf32"
     return Networks(policy=policy, critic=critic, precision=precision, logits=runtime.logits, origin=origin)
 

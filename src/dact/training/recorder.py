@@ -70,10 +70,13 @@ class Recorder(Silence):
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ValueError(f"{folder}: the folder cannot be made ({error.strerror})") from error
-        self._board = _board(folder) if tensorboard else None
+        self._wants_board = tensorboard
+        self._board: Any = None
+        self._begun = -1
 
     def rewind(self, segments: int) -> None:
-        """Drop the rows that were written after the checkpoint a run goes on from."""
+        """Drop what was written after the checkpoint a run goes on from."""
+        self._begun = segments
         if not self.path.exists():
             return
         with self.path.open(newline="") as file:
@@ -94,6 +97,9 @@ class Recorder(Silence):
             if new:
                 writer.writeheader()
             writer.writerow(row)
+        if self._wants_board and self._board is None:
+            self._board = _board(self.path.parent, self._begun + 1)
+            self._wants_board = self._board is not None
         if self._board is not None:
             for name in COLUMNS[1:-1]:
                 value = _number(report, name)
@@ -126,10 +132,10 @@ def _shown(value: object) -> str:
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
-def _board(folder: Path) -> Any:  # noqa: ANN401 - an optional dependency
+def _board(folder: Path, begin: int) -> Any:  # noqa: ANN401 - an optional dependency
     try:
         from torch.utils.tensorboard import SummaryWriter
     except Exception as error:  # a broken installation of a side show must not stop a run either
         log.info("no TensorBoard (%s; pip install 'dact[train]'): metrics go to the CSV alone", error)
         return None
-    return SummaryWriter(str(folder / "tensorboard"))
+    return SummaryWriter(str(folder / "tensorboard"), purge_step=begin)

@@ -3,6 +3,7 @@
 Gradients and metrics are averaged over all; the first process alone validates, writes and decides when to stop.
 """
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -54,5 +55,15 @@ class Team(team.Team):
 
 
 ALONE = Team()
-join_team = Team.join
+
+
+def join_team(device: str) -> Team:
+    """The team that torchrun started this process in. On GPUs, each needs one of its own: NCCL shares none."""
+    if launched() and device == "cuda":
+        wanted, there = int(os.environ["LOCAL_WORLD_SIZE"]), torch.cuda.device_count()
+        if wanted > there:
+            raise ValueError(f"torchrun started {wanted} processes, but there are GPUs for {there}: one each is needed")
+    return Team.join(device)
+
+
 leave_team = Team.leave

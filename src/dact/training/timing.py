@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 
 import torch
 
-from dact.policy import PolicyConfig
 from dact.problems import PROBLEMS
+from dact.training.config import TrainConfig
 from dact.training.instances import InstanceSource
 from dact.training.learner import Learner
-from dact.training.networks import RuntimeConfig, fresh_networks, make_networks
-from dact.training.ppo import PpoConfig
+from dact.training.networks import fresh_networks, make_networks
 from dact.training.rollout import Task
 
 
@@ -30,32 +29,23 @@ class BatchTiming:
     memory_gib: float = 0.0
 
 
-def time_batch(
-    problem: str,
-    size: int,
-    rows: int = 600,
-    horizon: int = 200,
-    segment: int = 4,
-    *,
-    runtime: RuntimeConfig | None = None,
-    repeats: int = 3,
-) -> BatchTiming:
-    """Train `repeats` batches with fresh networks and time each, from random starts."""
+def time_batch(config: TrainConfig, *, repeats: int = 3) -> BatchTiming:
+    """Train `repeats` batches by a config, with fresh networks and without warm-up, and time each."""
     started = time.perf_counter()
-    learner = _learner(problem, size, rows, segment, (runtime or RuntimeConfig()).resolved())
+    learner, segments = _learner(config), config.segments
     learner.segment()
     learner.read_metrics()
     set_up = time.perf_counter() - started
     new_batch, batch = [], []
     for _ in range(repeats):
         new_batch.append(_seconds(learner, learner.new_batch, 1))
-        batch.append(_seconds(learner, learner.segment, horizon // segment))
+        batch.append(_seconds(learner, learner.segment, segments))
     learner.warm_up(50)  # captured here
     middle = statistics.median(batch)
     memory = torch.cuda.max_memory_reserved() / 2**30 if learner.metrics_M.is_cuda else 0.0
     return BatchTiming(
         batch=middle,
-        segment=middle / (horizon // segment),
+        segment=middle / segments,
         warm_up_step=_seconds(learner, lambda: learner.warm_up(50), 1) / 50,
         new_batch=statistics.median(new_batch),
         set_up=set_up,
@@ -64,12 +54,14 @@ def time_batch(
     )
 
 
-def _learner(problem: str, size: int, rows: int, segment: int, runtime: RuntimeConfig) -> Learner:
-    task = Task(problem=PROBLEMS[problem], operator="two_opt")
-    source = InstanceSource(problem=task.problem, size=size, rows=rows)
-    policy, critic = fresh_networks(PolicyConfig(features=task.problem.features), seed=1)
+def _learner(config: TrainConfig) -> Learner:
+    runtime = config.runtime.resolved()
+    task = Task(problem=PROBLEMS[config.problem], operator=config.operator)
+    source = InstanceSource(problem=task.problem, size=config.size, rows=config.schedule.rows, config=config.instances)
+    policy, critic = fresh_networks(config.network.policy_config(task.problem.features, config.critic), config.seed)
     networks = make_networks(policy, critic, runtime, source.length())
-    return Learner(networks, task, source, PpoConfig(segment=segment), seed=1, graph=runtime.graph == "true")
+    graph, greedy = runtime.graph == "true", config.curriculum.tours == "greedy"
+    return Learner(networks, task, source, config.ppo, seed=config.seed, graph=graph, greedy=greedy)
 
 
 def _seconds(learner: Learner, work: Callable[[], None], times: int) -> float:

@@ -61,6 +61,7 @@ class Trainer:
         self._between = True
         """No segment is half done, so that what there is may be kept."""
         self._stop: Callable[[], bool] = lambda: False
+        self._set_rates()
 
     @property
     def finished(self) -> bool:
@@ -248,7 +249,7 @@ class Trainer:
                 minutes=self.progress.seconds / 60,
                 progress=self._schedule_progress(),
                 warm_up_steps=self.progress.warm_up,
-                actor_rate=self._rates()[0],
+                actor_rate=self._actor_rate,
                 metrics=metrics,
                 validation_cost=None if score is None else score.cost,
                 validation_gap=None if score is None else score.gap,
@@ -259,12 +260,10 @@ class Trainer:
             )
         )
 
-    def _rates(self) -> tuple[float, float]:
-        factor = self.progress.rate_scale * rate_factor(self.config.schedule, self.progress.horizon_progress)
-        return factor * self.config.ppo.actor_rate, factor * self.config.ppo.critic_rate
-
     def _set_rates(self) -> None:
-        self.learner.optimiser.set_rates(*self._rates())
+        factor = self.progress.rate_scale * rate_factor(self.config.schedule, self.progress.horizon_progress)
+        self._actor_rate = factor * self.config.ppo.actor_rate
+        self.learner.optimiser.set_rates(self._actor_rate, factor * self.config.ppo.critic_rate)
 
     def _schedule_progress(self) -> float:
         horizons = self.progress.segments / self.config.segments
