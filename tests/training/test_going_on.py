@@ -1,6 +1,5 @@
 """Runs that end in unusual ways, and what goes on from them."""
 
-import csv
 import errno
 import os
 import shutil
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from tables import rows
 
 from dact.training import make_trainer, train_command
 from dact.training.checkpoint import load_checkpoint, save_checkpoint
@@ -17,10 +17,9 @@ from dact.training.recorder import Silence
 from dact.training.trainer import BEST, CHECKPOINT
 
 
-def rows(folder: Path) -> list[tuple[str, str]]:
-    """Segments and events of the readings."""
-    with (folder / "metrics.csv").open(newline="") as file:
-        return [(row["segments"], row["event"]) for row in csv.DictReader(file)]
+def readings(folder: Path) -> list[tuple[str, str]]:
+    """Segments and events."""
+    return [(row["segments"], row["event"]) for row in rows(folder)]
 
 
 def test_another_kind_of_device(tmp_path, tiny, train, caplog):
@@ -49,10 +48,10 @@ def test_readings_behind_the_checkpoint_are_made_again(tmp_path, train, event):
             shutil.copy(folder / CHECKPOINT, aside)
 
     train(folder, watch=keep_the_one_before)
-    whole = rows(folder)
+    whole = readings(folder)
     shutil.copy(aside, folder / CHECKPOINT)
     train(folder, resume=folder)
-    assert rows(folder) == whole
+    assert readings(folder) == whole
     assert len(set(whole)) == len(whole) > 3
 
 
@@ -87,13 +86,13 @@ def test_folders_that_are_not_empty(tmp_path, train):
     """Weights of another run are not overwritten; a table that no checkpoint belongs to is begun anew."""
     folder = tmp_path / "run"
     train(folder, segments=3)
-    once = rows(folder)
+    once = readings(folder)
     (folder / CHECKPOINT).unlink()
     with pytest.raises(ValueError, match=r"run holds the weights of another run \(best\.safetensors\)"):
         train(folder, segments=3)
     (folder / BEST).unlink()
     train(folder, segments=3)
-    assert rows(folder) == once
+    assert readings(folder) == once
 
 
 def test_a_folder_where_the_config_belongs(tmp_path, train):
