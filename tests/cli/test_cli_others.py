@@ -54,7 +54,7 @@ def test_info_shows_cards(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     save_weights(tmp_path / "tsp20.safetensors", Weights(policy=plain.policy, critic=plain.critic, card=card))
     monkeypatch.setattr(information, "shipped", lambda: [tmp_path / "tsp20.safetensors"])
     err = dact("info").err
-    for word in ("tsp20", "1.25 %", "2024-01-02", "barely trained"):
+    for word in ("tsp20", "1.250 %", "2024-01-02", "barely trained"):
         assert word in err
     record = dact("info", "--json").record
     assert record["weights"][0]["gaps"] == {"tsp20": 1.25}
