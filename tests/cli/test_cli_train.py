@@ -195,5 +195,7 @@ def test_bench_train(dact, config: Path, tmp_path: Path, monkeypatch: pytest.Mon
     (row,) = csv.DictReader(path.read_text().splitlines())
     assert {"device", "commit", "torch"} <= row.keys()
     dact("bench", "train", "--config", config, "--quick").refused("--quick")
+    path.write_text("date,device\n")
+    dact("bench", "train", "--config", config, "--out", path).refused("train.csv", "other columns")
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     dact("bench", "train").refused("--quick")

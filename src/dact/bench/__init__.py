@@ -5,7 +5,7 @@ from dact.bench.evaluate import Evaluation, evaluate
 from dact.bench.judge import judge
 from dact.bench.precision import PAIRED_SIZES, Comparison, compare, comparison, paired_sets
 from dact.bench.recost import recost
-from dact.bench.rows import append_rows, cpu_name
+from dact.bench.rows import append_rows, check_columns, cpu_name
 from dact.bench.search import (
     QUICK_SEARCH_CASES,
     SEARCH_CASES,
@@ -32,6 +32,7 @@ __all__ = [
     "TrainCase",
     "TrainTiming",
     "append_rows",
+    "check_columns",
     "compare",
     "comparison",
     "cpu_name",

@@ -19,18 +19,22 @@ if TYPE_CHECKING:
 
 def append_rows(path: Path, timings: "Sequence[DataclassInstance]") -> None:
     """Add records of one kind to a CSV file, which is made where there is none."""
-    names = [each.name for each in fields(timings[0])]
+    fresh, names = not path.exists(), [each.name for each in fields(timings[0])]
     try:
-        there = path.read_text(encoding="utf-8").splitlines()[:1] if path.exists() else []
-        if there and there[0].split(",") != names:
-            raise InputError(f"{path}: has other columns than these rows; choose another file")
         with path.open("a", newline="", encoding="utf-8") as stream:
             writer = csv.DictWriter(stream, fieldnames=names)
-            if not there:
+            if fresh:
                 writer.writeheader()
             writer.writerows(asdict(timing) for timing in timings)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def check_columns(path: Path, kind: "type[DataclassInstance]") -> None:
+    """Refuse a file that holds rows of another kind, before anything is measured for it."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    if lines and lines[0].split(",") != [each.name for each in fields(kind)]:
+        raise InputError(f"{path}: has other columns than these measurements; choose another file")
 
 
 def cpu_name() -> str:

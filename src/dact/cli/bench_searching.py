@@ -13,6 +13,7 @@ from dact.bench import (
     SearchCase,
     SearchTiming,
     append_rows,
+    check_columns,
     compare,
     measure_search,
     paired_sets,
@@ -55,7 +56,7 @@ class SearchRequest:
 
 def bench_search(request: SearchRequest, config: SolveConfig, out: Path | None, *, as_json: bool) -> None:
     """Measure, print, and append rows where asked."""
-    _check(out, config, request.quick)
+    _check(out, SearchTiming, config, request.quick)
     timings: list[SearchTiming] = []
     cases = request.cases()
     for timing in _under_bar(cases, config, QUICK_SECONDS if request.quick else 1.0):
@@ -72,7 +73,7 @@ def bench_precision(
 
     Without a GPU there is only one precision, and two seeds are compared instead.
     """
-    _check(out, one, quick)
+    _check(out, Comparison, one, quick)
     if quick:
         count, one = QUICK_COUNT, replace(one, steps=QUICK_STEPS)
     if count < 2:
@@ -88,9 +89,10 @@ def bench_precision(
     show_table(PAIR_COLUMNS, [_pair_row(each) for each in found])
 
 
-def _check(out: Path | None, config: SolveConfig, quick: bool) -> None:
+def _check(out: Path | None, kind: type[SearchTiming | Comparison], config: SolveConfig, quick: bool) -> None:
     if out is not None:
         check_file("--out", out, (".csv",))
+        check_columns(out, kind)
     if config.torch_device().type == "cpu" and not quick:
         raise InputError("these workloads take hours without a GPU: add --quick for tiny ones")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from dact.bench import QUICK_CASES, TRAIN_CASES, TrainCase, TrainTiming, append_rows, measure_training
+from dact.bench import QUICK_CASES, TRAIN_CASES, TrainCase, TrainTiming, append_rows, check_columns, measure_training
 from dact.cli.screen import note, show_table
 from dact.cli.targets import check_file
 from dact.instances import InputError
@@ -29,6 +29,7 @@ def bench_training(config: Path | None, out: Path | None, *, quick: bool, as_jso
     """Measure, print, and append rows where asked."""
     if out is not None:
         check_file("--out", out, (".csv",))
+        check_columns(out, TrainTiming)
     timings = []
     for timing in measure_training(_cases(config, quick)):
         timings.append(timing)

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from dact.bench import CASES, Timing, append_rows, cpu_name, measure_cpu
+from dact.bench import CASES, Timing, append_rows, check_columns, cpu_name, measure_cpu
 from dact.cli.screen import note, show_table
 from dact.cli.targets import check_file
 from dact.instances import InputError
@@ -18,6 +18,7 @@ def bench_on_cpu(threads: int | None, out: Path | None, *, as_json: bool) -> Non
         raise InputError(f"threads {threads} is below 1")
     if out is not None:
         check_file("--out", out, (".csv",))
+        check_columns(out, Timing)
     timings = []
     for timing in measure_cpu(CASES, threads):
         timings.append(timing)

@@ -4,7 +4,7 @@ import math
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -187,7 +187,7 @@ def _value(text: str) -> Any:  # noqa: ANN401 - whatever TOML can say
 
 
 def _span(text: str) -> list[int] | str:
-    """ "20-60/10" to the numbers from 20 to 60 by tens; anything else stays as it is."""
+    """A range such as "20-60/10", from 20 to 60 by tens, as its numbers; anything else stays as it is."""
     found = re.fullmatch(r"(\d+)-(\d+)(?:/(\d+))?", text.strip())
     if found is None:
         return text
@@ -217,7 +217,7 @@ def _build(kind: Any, plain: dict[str, Any], prefix: str) -> Any:  # noqa: ANN40
     return kind(**values)
 
 
-def _has_default(each: Any) -> bool:  # noqa: ANN401 - dataclasses.Field of any type
+def _has_default(each: Field[Any]) -> bool:
     return each.default is not MISSING or each.default_factory is not MISSING
 
 
