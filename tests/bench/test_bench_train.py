@@ -33,4 +33,12 @@ def test_row():
     assert unknown.times_faster is None
     assert known.device
     assert known.precision == "float32"
-    assert (known.rows, known.update_epochs, known.share) == (4, 1, 0.5)
+    assert (known.positions, known.rows, known.update_epochs, known.share) == (5, 4, 1, 0.5)
+
+
+def test_positions_count_depots():
+    """Fewer depots make a batch cheaper, so a row tells how many positions its tours have."""
+    paper = replace(paper_case("cvrp", 10, rows=4, horizon=2, segment=2).config, runtime=RuntimeConfig(device="cpu"))
+    fewer = replace(paper, instances=replace(paper.instances, most_routes=6))
+    timings = measure_training(tuple(TrainCase(config=config) for config in (paper, fewer)))
+    assert [each.positions for each in timings] == [20, 16]

@@ -51,6 +51,7 @@ class TrainTiming:
     triton: str
     problem: str
     size: int
+    positions: int
     rows: int
     horizon: int
     segment: int
@@ -83,6 +84,7 @@ def _row(case: TrainCase, timing: BatchTiming) -> TrainTiming:
         triton=triton_version(),
         problem=config.problem,
         size=config.size,
+        positions=timing.positions,
         rows=config.schedule.rows,
         horizon=config.schedule.horizon,
         segment=config.ppo.segment,

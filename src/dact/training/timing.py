@@ -19,6 +19,7 @@ from dact.training.rollout import Task
 class BatchTiming:
     """Seconds. `batch` is the median of the `repeats`."""
 
+    positions: int
     batch: float
     segment: float
     warm_up_step: float
@@ -32,7 +33,10 @@ class BatchTiming:
 def time_batch(config: TrainConfig, *, repeats: int = 3) -> BatchTiming:
     """Train `repeats` batches by a config, with fresh networks and without warm-up, and time each."""
     started = time.perf_counter()
-    learner, segments = _learner(config), config.segments
+    source = InstanceSource(
+        problem=PROBLEMS[config.problem], size=config.size, rows=config.schedule.rows, config=config.instances
+    )
+    learner, segments = _learner(config, source), config.segments
     learner.segment()
     learner.read_metrics()
     set_up = time.perf_counter() - started
@@ -44,6 +48,7 @@ def time_batch(config: TrainConfig, *, repeats: int = 3) -> BatchTiming:
     middle = statistics.median(batch)
     memory = torch.cuda.max_memory_reserved() / 2**30 if learner.metrics_M.is_cuda else 0.0
     return BatchTiming(
+        positions=source.length(),
         batch=middle,
         segment=middle / segments,
         warm_up_step=_seconds(learner, lambda: learner.warm_up(50), 1) / 50,
@@ -54,10 +59,9 @@ def time_batch(config: TrainConfig, *, repeats: int = 3) -> BatchTiming:
     )
 
 
-def _learner(config: TrainConfig) -> Learner:
+def _learner(config: TrainConfig, source: InstanceSource) -> Learner:
     runtime = config.runtime.resolved()
-    task = Task(problem=PROBLEMS[config.problem], operator=config.operator)
-    source = InstanceSource(problem=task.problem, size=config.size, rows=config.schedule.rows, config=config.instances)
+    task = Task(problem=source.problem, operator=config.operator)
     policy, critic = fresh_networks(config.network.policy_config(task.problem.features, config.critic), config.seed)
     networks = make_networks(policy, critic, runtime, source.length())
     graph, greedy = runtime.graph == "true", config.curriculum.tours == "greedy"
