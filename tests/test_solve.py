@@ -10,6 +10,7 @@ import torch
 
 import dact
 from dact.instances import generate_set
+from dact.policy import load_weights, save_weights
 from dact.problems import Batch
 from dact.search import PlainEngine, SearchState, TracePoint
 
@@ -49,6 +50,20 @@ def test_all_operators_and_starts_solve(start: str, operator: str) -> None:
     """Every combination gives a feasible answer."""
     result = dact.solve(generate_set("cvrp", 10, 1, seed=6)[0], steps=15, start=start, operator=operator)
     assert result.feasible
+
+
+def test_operator_of_the_weights(tmp_path: Path) -> None:
+    """Weights are searched with the moves that they were trained to make, unless others are asked for."""
+    shipped = load_weights(Path(dact.__file__).with_name("weights") / "tsp20.safetensors")
+    card = dataclasses.replace(shipped.card, name="inserts", training={**shipped.card.training, "operator": "insert"})
+    save_weights(tmp_path / "inserts.safetensors", dataclasses.replace(shipped, card=card))
+    instance = generate_set("tsp", 20, 1, seed=4)[0]
+    traces = [
+        dact.solve(instance, steps=30, weights=str(tmp_path / "inserts.safetensors"), operator=operator).trace
+        for operator in ("auto", "insert", "two_opt")
+    ]
+    auto, insert, two_opt = ([(point.step, point.cost) for point in trace] for trace in traces)
+    assert auto == insert != two_opt
 
 
 def test_sizes_and_problems_may_be_mixed() -> None:

@@ -64,7 +64,8 @@ class SolveConfig:
     """Search this many of the eight symmetric pictures of an instance side by side."""
     patience: int = 250
     start: str = "greedy"
-    operator: str = "two_opt"
+    operator: str = "auto"
+    """Which moves are made; auto makes those that the weights were trained with."""
     weights: str | None = None
     """A name or a file; None takes the shipped weights trained nearest to the size."""
     device: str = "auto"
@@ -87,9 +88,10 @@ class SolveConfig:
         self.stop()
         self.search()
 
-    def search(self) -> SearchConfig:
+    def search(self, trained_with: str = "two_opt") -> SearchConfig:
         """How moves are made."""
-        return SearchConfig(operator=self.operator, patience=self.patience)
+        operator = trained_with if self.operator == "auto" else self.operator
+        return SearchConfig(operator=operator, patience=self.patience)
 
     def stop(self) -> Stop:
         """A fresh clock with these limits."""
@@ -269,7 +271,7 @@ def start_tours(problem: Problem, batch: Batch, start: str, stream_B: Tensor) ->
 
 def make_engine(problem: Problem, weights: Weights, config: SolveConfig, *, steady: bool = False) -> Engine:
     """The engine that these settings ask for; it serves any number of batches, best of one shape in a row."""
-    device, search = config.torch_device(), replace(config.search(), steady=steady)
+    device, search = config.torch_device(), replace(config.search(weights.card.operator), steady=steady)
     return engine_for(problem, weights.policy.to(device), search, device, config.precision)
 
 

@@ -41,6 +41,11 @@ class Card:
     training: dict[str, Any] = field(default_factory=dict)
     """The training config, if there was one."""
 
+    @property
+    def operator(self) -> str:
+        """Which moves they were trained to make."""
+        return str(self.training.get("operator", "two_opt"))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Weights:
