@@ -71,6 +71,15 @@ def test_a_problem_without_a_view_uses_its_own_methods(problem_name: str, batch:
     agree(left, right, ("tour_BN", "last_move_B2", "incumbent_BN", "stall_B"))
 
 
+def test_without_idle_moves(problem_name: str, batch: Batch) -> None:
+    """The mask that closes them reaches the kernels."""
+    problem, policy = PROBLEMS[problem_name].without_idle_moves(), policy_for(problem_name)
+    fused = FusedEngine(problem, policy, SearchConfig(), precision="float32", graph_steps=2)
+    begin = begun(problem_name, batch)
+    left, right = (engine.advance(batch, begin, 3) for engine in (fused, PlainEngine(problem, policy, SearchConfig())))
+    agree(left, right, ("tour_BN", "last_move_B2", "incumbent_BN", "stall_B"))
+
+
 def test_own_distances(generator: torch.Generator) -> None:
     """Costs by a matrix are costs by the matrix."""
     problem, policy = PROBLEMS["tsp"], policy_for("tsp")

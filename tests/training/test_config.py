@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from dact.policy import CriticConfig, PolicyConfig
+from dact.problems import PROBLEMS
 from dact.training.config import NetworkConfig, TrainConfig, changed, from_dict, load_config, network_of, to_toml
 from dact.training.networks import RuntimeConfig
 
@@ -114,6 +115,14 @@ def test_mistakes_are_named(setting, said):
     plain = {"name": "x", "problem": "tsp", "size": 20}
     with pytest.raises(ValueError, match=said):
         from_dict(changed(plain, [setting]))
+
+
+def test_idle_moves_are_known_for_two_opt():
+    """Closing them with another operator is refused."""
+    plain = {"name": "x", "problem": "tsp", "size": 20, "idle_moves": False}
+    assert from_dict(plain).searched_problem() == PROBLEMS["tsp"].without_idle_moves()
+    with pytest.raises(ValueError, match="idle_moves = false goes with the operator two_opt, not with insert"):
+        from_dict(changed(plain, ["operator=insert"]))
 
 
 def test_files_that_are_no_configs(tmp_path):

@@ -5,9 +5,12 @@ import dataclasses
 import torch
 
 from dact import tours
+from dact.kernels.row_draws import streams
 from dact.operators import OPERATORS
-from dact.search import step
-from dact.training.rollout import choose, rollout, standing
+from dact.policy import Policy, PolicyConfig
+from dact.problems.idle import idle_moves
+from dact.search import PlainEngine, start_state, step
+from dact.training.rollout import Task, choose, rollout, standing
 
 
 def test_rewards_are_what_the_incumbent_gained(make_learner, problem_name):
@@ -61,6 +64,23 @@ def test_record_matches_the_states(make_learner, problem_name):
         state, _ = step(OPERATORS[learner.task.operator], buffers.batch, state, move_B2)
     assert torch.equal(state.tour_BN, end.tour_BN)
     assert torch.equal(segment.end_BNF, problem.node_features(buffers.batch, end.tour_BN))
+
+
+def test_idle_moves_are_not_made(tiny):
+    """Where they are closed, the record has them closed and no move is one."""
+    config = tiny(problem="cvrp", idle_moves=False)
+    task = Task(problem=config.searched_problem(), operator=config.operator)
+    batch = task.problem.sample(6, 8, torch.Generator().manual_seed(1))
+    tour_BN = task.problem.greedy_start(batch)
+    begin = start_state(tour_BN, batch.cost(tour_BN), streams(1, range(8), torch.device("cpu")))
+    policy = Policy(PolicyConfig(features=task.problem.features)).eval()
+    state = begin
+    _, segment = rollout(PlainEngine(task.problem, policy, task.search()), task, batch, begin, 4)
+    for open_BNN, move_B2 in zip(segment.open_TBNN, segment.move_TB2, strict=True):
+        idle_BNN = idle_moves(state.tour_BN, batch.depots)
+        assert not (open_BNN & idle_BNN).any()
+        assert open_BNN[torch.arange(8), move_B2[:, 0], move_B2[:, 1]].all()
+        state, _ = step(OPERATORS["two_opt"], batch, state, move_B2)
 
 
 def test_a_share_of_the_rows_is_recorded(make_learner, problem_name):

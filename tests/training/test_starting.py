@@ -9,6 +9,8 @@ from tables import rows
 
 from dact.instances import generate_set
 from dact.policy import load_weights, save_weights
+from dact.problems import PROBLEMS
+from dact.solve import SolveConfig, make_engine
 from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer, train_command
 from dact.training.recorder import Recorder
@@ -28,6 +30,22 @@ def test_weights_are_kept_and_can_start_a_run(tmp_path, train):
     assert load_weights(again.weights).card.started_from == str(run.weights)
     assert float(rows(again.folder)[0]["validation_cost"]) == pytest.approx(run.progress.best_cost)
     assert again.weights is not None
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_weights_are_searched_with_the_moves_they_know(tmp_path, tiny, train, idle):
+    """A card says whether idle moves were open in training, and a search does the same."""
+    weights = load_weights(train(tmp_path / "run", tiny(idle_moves=idle)).weights)
+    engine = make_engine(PROBLEMS["tsp"], weights, SolveConfig(device="cpu"))
+    assert weights.card.idle_moves is idle
+    assert engine.problem.idle is idle
+
+
+def test_a_run_keeps_to_its_moves(tmp_path, train):
+    """What its best costs were measured with cannot change on the way."""
+    run = train(tmp_path / "run", segments=2)
+    with pytest.raises(ValueError, match="'idle_moves' of a run that goes on cannot change from True to False"):
+        train(tmp_path / "run", resume=run.folder, settings=["idle_moves=false"])
 
 
 def test_minutes_of_the_weights_before_count(tmp_path, train):

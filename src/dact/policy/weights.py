@@ -46,6 +46,11 @@ class Card:
         """Which moves they were trained to make."""
         return str(self.training.get("operator", "two_opt"))
 
+    @property
+    def idle_moves(self) -> bool:
+        """May these be moves that change nothing?"""
+        return bool(self.training.get("idle_moves", True))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Weights:

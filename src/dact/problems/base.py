@@ -154,6 +154,10 @@ class Problem(Protocol):
         """(B, N, N) bool over position pairs: True where the move keeps the tour feasible; None if all do."""
         ...
 
+    def without_idle_moves(self) -> "Problem":
+        """The same problem, where a 2-opt move that changes no route (`dact.problems.idle`) is not allowed."""
+        ...
+
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         """A tour as routes of instance indices, without the depot and without empty routes."""
         ...

@@ -5,7 +5,7 @@ and customer c of the instance is node D - 1 + c.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -16,10 +16,11 @@ from dact import tours
 from dact.instances import Instance, InstanceSet, capacity_for
 from dact.kernels.row_draws import many_draws
 from dact.kernels.tour_view import CAPACITY
-from dact.operators import Operator
+from dact.operators import Operator, two_opt
 from dact.problems import capacity, construct, distributions, layout
 from dact.problems.base import Batch
 from dact.problems.distributions import UNIFORM, InstanceConfig
+from dact.problems.idle import close_idle
 
 
 def depots_for(demand_MN: NDArray[np.int64], capacity_M: NDArray[np.int64], routes_needed: int = 0) -> int:
@@ -78,6 +79,8 @@ class Cvrp:
     name: str = "cvrp"
     features: int = 7
     view: str | None = CAPACITY
+    idle: bool = True
+    """Moves that change nothing are allowed."""
 
     def collate(self, instances: Sequence[Instance], routes_needed: int = 0) -> Batch:
         """One row per instance; costs by each instance's own rule."""
@@ -142,7 +145,12 @@ class Cvrp:
     def allowed_moves(self, batch: Batch, tour_BN: Tensor, operator: Operator) -> Tensor | None:
         """Moves that overload no vehicle: by a closed form where there is one, else by trial."""
         closed_form = capacity.CLOSED_FORMS.get(operator)
-        return closed_form(batch, tour_BN) if closed_form else capacity.by_trial(batch, tour_BN, operator)
+        feasible_BNN = closed_form(batch, tour_BN) if closed_form else capacity.by_trial(batch, tour_BN, operator)
+        return feasible_BNN if self.idle or operator is not two_opt else close_idle(feasible_BNN, batch, tour_BN)
+
+    def without_idle_moves(self) -> "Cvrp":
+        """No kernel knows which moves these are."""
+        return replace(self, view=None, idle=False)
 
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         """The customers between depots."""

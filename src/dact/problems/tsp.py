@@ -1,7 +1,7 @@
 """The travelling salesman problem (Appendix D.1)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Generator, Tensor
@@ -10,10 +10,11 @@ from dact import tours
 from dact.instances import Instance, InstanceSet
 from dact.kernels.row_draws import many_draws
 from dact.kernels.tour_view import COORDINATES
-from dact.operators import Operator
+from dact.operators import Operator, two_opt
 from dact.problems import layout
 from dact.problems.base import Batch
 from dact.problems.distributions import UNIFORM, InstanceConfig, draw_points
+from dact.problems.idle import close_idle
 
 
 def _batch(points_BN2: Tensor, scale_B: Tensor, distance_INN: Tensor | None) -> Batch:
@@ -35,6 +36,8 @@ class Tsp:
     name: str = "tsp"
     features: int = 2
     view: str | None = COORDINATES
+    idle: bool = True
+    """Moves that change nothing are allowed."""
 
     def collate(self, instances: Sequence[Instance], routes_needed: int = 0) -> Batch:
         """One row per instance; costs by each instance's own rule."""
@@ -85,7 +88,11 @@ class Tsp:
 
     def allowed_moves(self, batch: Batch, tour_BN: Tensor, operator: Operator) -> Tensor | None:
         """Every order of the nodes is a tour."""
-        return None
+        return None if self.idle or operator is not two_opt else close_idle(None, batch, tour_BN)
+
+    def without_idle_moves(self) -> "Tsp":
+        """No kernel knows which moves these are."""
+        return replace(self, view=None, idle=False)
 
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         """The tour itself."""

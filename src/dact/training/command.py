@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 FIXED = (
     *("problem", "size", "sizes", "schedule.rows", "ppo.smoothing"),
     *("seed", "schedule.horizon", "ppo.segment", "curriculum.horizons"),
-    *("operator", *(f"validation.{name}" for name in ("file", "count", "seed", "steps", "patience"))),
+    *("operator", "idle_moves", *(f"validation.{name}" for name in ("file", "count", "seed", "steps", "patience"))),
 )
 """What a run cannot change on its way, beside its networks and instances: what its tensors have the shape of, what its
 progress is counted in, and what its best costs were measured by."""
@@ -119,7 +119,7 @@ def make_trainer(
 ) -> Trainer:
     """Build everything a run needs, on its device, captured and ready."""
     runtime = config.runtime.resolved()
-    task = Task(problem=PROBLEMS[config.problem], operator=config.operator)
+    task = Task(problem=config.searched_problem(), operator=config.operator)
     rows = team.rows(config.schedule.rows)
     source = InstanceSource(
         problem=task.problem, size=config.size, rows=rows, config=config.instances, sizes=config.sizes

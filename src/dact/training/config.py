@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from dact.operators import OPERATORS
 from dact.policy import CriticConfig, DecoderConfig, EncoderConfig, PolicyConfig, PositionConfig
-from dact.problems import PROBLEMS, InstanceConfig
+from dact.problems import PROBLEMS, InstanceConfig, Problem
 from dact.training.curriculum import CurriculumConfig, ScheduleConfig
 from dact.training.networks import RuntimeConfig
 from dact.training.ppo import PpoConfig
@@ -82,6 +82,8 @@ class TrainConfig:
     fresh_critic: bool = False
     """Runs that start from weights take the policy alone, and begin with a critic of their own."""
     operator: str = "two_opt"
+    idle_moves: bool = True
+    """2-opt moves that change no route may be made."""
     instances: InstanceConfig = field(default_factory=InstanceConfig)
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
@@ -96,6 +98,8 @@ class TrainConfig:
             raise ValueError(f"problem '{self.problem}' is not one of {', '.join(PROBLEMS)}")
         if self.operator not in OPERATORS:
             raise ValueError(f"operator '{self.operator}' is not one of {', '.join(OPERATORS)}")
+        if not self.idle_moves and self.operator != "two_opt":
+            raise ValueError(f"idle_moves = false goes with the operator two_opt, not with {self.operator}")
         for size in (self.size, *self.sizes):
             if size < 4:
                 raise ValueError(f"size {size} is below 4")
@@ -112,6 +116,11 @@ class TrainConfig:
     def segments(self) -> int:
         """Segments of a horizon."""
         return self.schedule.horizon // self.ppo.segment
+
+    def searched_problem(self) -> Problem:
+        """The problem, with the moves that are open in training."""
+        problem = PROBLEMS[self.problem]
+        return problem if self.idle_moves else problem.without_idle_moves()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain containers."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import torch
 
-from dact.problems import PROBLEMS
 from dact.training.config import TrainConfig
 from dact.training.instances import InstanceSource
 from dact.training.learner import Learner
@@ -34,7 +33,7 @@ def time_batch(config: TrainConfig, *, repeats: int = 3) -> BatchTiming:
     """Train `repeats` batches by a config, with fresh networks and without warm-up, and time each."""
     started = time.perf_counter()
     source = InstanceSource(
-        problem=PROBLEMS[config.problem], size=config.size, rows=config.schedule.rows, config=config.instances
+        problem=config.searched_problem(), size=config.size, rows=config.schedule.rows, config=config.instances
     )
     learner, segments = _learner(config, source), config.segments
     learner.segment()
