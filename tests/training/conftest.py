@@ -71,8 +71,11 @@ def train(tiny):
 def make_learner():
     """Builds a learner on 8 instances of 6 nodes."""
 
-    def make(problem: str = "tsp", seed: int = 3, size: int = 6, rows: int = 8, operator="two_opt", **ppo) -> Learner:
-        task = Task(problem=PROBLEMS[problem], operator=operator)
+    def make(
+        problem: str = "tsp", seed: int = 3, size: int = 6, rows: int = 8, operator="two_opt", idle=True, **ppo
+    ) -> Learner:
+        moves = PROBLEMS[problem] if idle else PROBLEMS[problem].without_idle_moves()
+        task = Task(problem=moves, operator=operator)
         source = InstanceSource(problem=task.problem, size=size, rows=rows)
         runtime = RuntimeConfig(device="cpu").resolved()
         policy, critic = fresh_networks(NetworkConfig().policy_config(task.problem.features), seed)

@@ -47,7 +47,8 @@ class Listener(TorchDispatchMode):
 
 @pytest.mark.parametrize("operator", ["two_opt", "insert", "swap"])
 @pytest.mark.parametrize(
-    "options", [{}, {"kl_limit": 0.01, "entropy_bonus": 0.01, "normalise_advantage": True}, OUR_RECIPE]
+    "options",
+    [{}, {"kl_limit": 0.01, "entropy_bonus": 0.01, "normalise_advantage": True}, OUR_RECIPE, {"idle": False}],
 )
 def test_a_segment_never_talks_to_the_host(make_learner, problem_name, operator, options):
     """Rollout, update and warm-up steps read no number back, draw no multinomial and write by no mask."""
@@ -81,7 +82,9 @@ def gpu_learner(make_learner, graph: bool, problem: str = "tsp", precision: str 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-@pytest.mark.parametrize("options", [{}, OUR_RECIPE], ids=["the paper's", "ours"])
+@pytest.mark.parametrize(
+    "options", [{}, OUR_RECIPE, {"idle": False, **OUR_RECIPE}], ids=["the paper's", "ours", "without idle moves"]
+)
 def test_captured_equals_called(make_learner, problem_name, options):
     """Segments and warm-up steps as CUDA graphs end where plain calls end, with two sizes in turn."""
     shots: list[dict[str, dict[str, torch.Tensor]]] = []
