@@ -245,12 +245,7 @@ def _solve_together(
     best_BN = best_tours(done.state, config.augment).tolist()
     return [
         _result(
-            instance,
-            (problem.routes(batch, start), problem.routes(batch, best)),
-            done,
-            trace,
-            config.seed,
-            weights,
+            instance, (problem.routes(batch, start), problem.routes(batch, best)), done, trace, config.seed, weights
         )
         for instance, start, best, trace in zip(instances, tour_BN.tolist(), best_BN, done.traces, strict=True)
     ]
@@ -272,7 +267,7 @@ def start_tours(problem: Problem, batch: Batch, start: str, stream_B: Tensor) ->
 def make_engine(problem: Problem, weights: Weights, config: SolveConfig, *, steady: bool = False) -> Engine:
     """The engine that these settings ask for; it serves any number of batches, best of one shape in a row."""
     device, search = config.torch_device(), replace(config.search(weights.card.operator), steady=steady)
-    problem = problem if weights.card.idle_moves else problem.without_idle_moves()
+    problem = problem.with_idle_moves(weights.card.idle_moves)
     return engine_for(problem, weights.policy.to(device), search, device, config.precision)
 
 

@@ -41,12 +41,12 @@ def test_feasible_moves_that_are_not_idle(problem_name: str, generator: torch.Ge
     tour_BN = problem.greedy_start(batch)
     feasible = problem.allowed_moves(batch, tour_BN, two_opt)
     feasible = torch.ones(3, batch.length, batch.length, dtype=torch.bool) if feasible is None else feasible
-    found = problem.without_idle_moves().allowed_moves(batch, tour_BN, two_opt)
+    found = problem.with_idle_moves(False).allowed_moves(batch, tour_BN, two_opt)
     assert found is not None
     assert torch.equal(found, feasible & ~idle_moves(tour_BN, batch.depots))
     for name in ("insert", "swap"):
         usual, same = (
-            each.allowed_moves(batch, tour_BN, OPERATORS[name]) for each in (problem, problem.without_idle_moves())
+            each.allowed_moves(batch, tour_BN, OPERATORS[name]) for each in (problem, problem.with_idle_moves(False))
         )
         assert usual is same is None or torch.equal(usual, same)  # type: ignore[arg-type]
 
@@ -71,7 +71,7 @@ def test_every_step_changes_the_routes(problem_name: str, generator: torch.Gener
     batch = problem.sample(8, 4, generator)
     policy = Policy(PolicyConfig(features=problem.features)).eval()
     idle = []
-    for each in (problem, problem.without_idle_moves()):
+    for each in (problem, problem.with_idle_moves(False)):
         tour_BN = each.greedy_start(batch)
         state = start_state(tour_BN, batch.cost(tour_BN), streams(1, range(4), torch.device("cpu")))
         count = 0

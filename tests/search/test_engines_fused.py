@@ -73,7 +73,7 @@ def test_a_problem_without_a_view_uses_its_own_methods(problem_name: str, batch:
 
 def test_without_idle_moves(problem_name: str, batch: Batch) -> None:
     """The mask that closes them reaches the kernels."""
-    problem, policy = PROBLEMS[problem_name].without_idle_moves(), policy_for(problem_name)
+    problem, policy = PROBLEMS[problem_name].with_idle_moves(False), policy_for(problem_name)
     fused = FusedEngine(problem, policy, SearchConfig(), precision="float32", graph_steps=2)
     begin = begun(problem_name, batch)
     left, right = (engine.advance(batch, begin, 3) for engine in (fused, PlainEngine(problem, policy, SearchConfig())))

@@ -74,8 +74,7 @@ def make_learner():
     def make(
         problem: str = "tsp", seed: int = 3, size: int = 6, rows: int = 8, operator="two_opt", idle=True, **ppo
     ) -> Learner:
-        moves = PROBLEMS[problem] if idle else PROBLEMS[problem].without_idle_moves()
-        task = Task(problem=moves, operator=operator)
+        task = Task(problem=PROBLEMS[problem].with_idle_moves(idle), operator=operator)
         source = InstanceSource(problem=task.problem, size=size, rows=rows)
         runtime = RuntimeConfig(device="cpu").resolved()
         policy, critic = fresh_networks(NetworkConfig().policy_config(task.problem.features), seed)

@@ -120,7 +120,7 @@ def test_mistakes_are_named(setting, said):
 def test_idle_moves_are_known_for_two_opt():
     """Closing them with another operator is refused."""
     plain = {"name": "x", "problem": "tsp", "size": 20, "idle_moves": False}
-    assert from_dict(plain).searched_problem() == PROBLEMS["tsp"].without_idle_moves()
+    assert from_dict(plain).searched_problem() == PROBLEMS["tsp"].with_idle_moves(False)
     with pytest.raises(ValueError, match="idle_moves = false goes with the operator two_opt, not with insert"):
         from_dict(changed(plain, ["operator=insert"]))
 

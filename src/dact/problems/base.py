@@ -154,8 +154,8 @@ class Problem(Protocol):
         """(B, N, N) bool over position pairs: True where the move keeps the tour feasible; None if all do."""
         ...
 
-    def without_idle_moves(self) -> "Problem":
-        """The same problem, where a 2-opt move that changes no route (`dact.problems.idle`) is not allowed."""
+    def with_idle_moves(self, idle: bool) -> "Problem":
+        """The same problem, where 2-opt moves that change no route (`dact.problems.idle`) are allowed or not."""
         ...
 
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:

@@ -148,9 +148,9 @@ class Cvrp:
         feasible_BNN = closed_form(batch, tour_BN) if closed_form else capacity.by_trial(batch, tour_BN, operator)
         return feasible_BNN if self.idle or operator is not two_opt else close_idle(feasible_BNN, batch, tour_BN)
 
-    def without_idle_moves(self) -> "Cvrp":
-        """No kernel knows which moves these are."""
-        return replace(self, view=None, idle=False)
+    def with_idle_moves(self, idle: bool) -> "Cvrp":
+        """No kernel knows which moves these are, so that closing them takes the problem's own view."""
+        return replace(self, view=CAPACITY if idle else None, idle=idle)
 
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         """The customers between depots."""

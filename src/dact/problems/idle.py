@@ -1,6 +1,6 @@
 """Idle moves: 2-opt moves that leave every route (TSP: the tour) as it is, up to its direction and place.
 
-A policy that may make them waits with them where no move is inviting, and learns the slower for it: docs/log.md.
+CVRP is learnt faster where they are closed, from nothing and at small sizes: docs/log.md.
 """
 
 import torch

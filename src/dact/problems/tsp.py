@@ -90,9 +90,9 @@ class Tsp:
         """Every order of the nodes is a tour."""
         return None if self.idle or operator is not two_opt else close_idle(None, batch, tour_BN)
 
-    def without_idle_moves(self) -> "Tsp":
-        """No kernel knows which moves these are."""
-        return replace(self, view=None, idle=False)
+    def with_idle_moves(self, idle: bool) -> "Tsp":
+        """No kernel knows which moves these are, so that closing them takes the problem's own view."""
+        return replace(self, view=COORDINATES if idle else None, idle=idle)
 
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         """The tour itself."""

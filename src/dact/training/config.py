@@ -119,8 +119,7 @@ class TrainConfig:
 
     def searched_problem(self) -> Problem:
         """The problem, with the moves that are open in training."""
-        problem = PROBLEMS[self.problem]
-        return problem if self.idle_moves else problem.without_idle_moves()
+        return PROBLEMS[self.problem].with_idle_moves(self.idle_moves)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain containers."""
