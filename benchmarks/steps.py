@@ -23,7 +23,7 @@ from dact.kernels.row_draws import streams
 from dact.policy import find_weights
 from dact.problems import PROBLEMS
 from dact.search import start_state
-from dact.solve import SolveConfig, make_engine, start_tours
+from dact.solver import SolveConfig, make_engine, start_tours
 
 STEPS = 40
 SHOWN = 12

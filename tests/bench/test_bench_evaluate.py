@@ -11,7 +11,7 @@ from dact.bench import evaluate
 from dact.instances import InputError, generate_set
 from dact.problems import PROBLEMS, Batch
 from dact.search import PlainEngine, SearchState
-from dact.solve import SolveConfig
+from dact.solver import SolveConfig
 
 
 @pytest.mark.parametrize("augment", [1, 3])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dact.bench import Evaluation, compare, comparison, evaluate, paired_sets
-from dact.solve import SolveConfig
+from dact.solver import SolveConfig
 
 CONFIG = SolveConfig(steps=8, device="cpu", weights="untrained")
 

@@ -13,7 +13,7 @@ import pytest
 
 from dact.bench import Evaluation, evaluate
 from dact.instances import InputError, InstanceSet, generate_set
-from dact.solve import SolveConfig
+from dact.solver import SolveConfig
 from dact.team import Team
 
 CONFIG = SolveConfig(steps=6, start="random")

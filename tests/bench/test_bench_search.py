@@ -11,7 +11,7 @@ from dact.bench import QUICK_SEARCH_CASES, SEARCH_CASES, SearchCase, measure_sea
 from dact.instances import generate_set
 from dact.problems import PROBLEMS, Batch
 from dact.search import PlainEngine, SearchState
-from dact.solve import SolveConfig
+from dact.solver import SolveConfig
 
 CONFIG = SolveConfig(device="cpu", weights="untrained")
 

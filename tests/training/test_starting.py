@@ -10,7 +10,7 @@ from tables import rows
 from dact.instances import generate_set
 from dact.policy import load_weights, save_weights
 from dact.problems import PROBLEMS
-from dact.solve import SolveConfig, make_engine
+from dact.solver import SolveConfig, make_engine
 from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer, train_command
 from dact.training.recorder import Recorder

@@ -16,7 +16,7 @@ from dact.kernels.row_draws import streams
 from dact.policy import find_weights
 from dact.problems import PROBLEMS
 from dact.search import Parts, best_tours, rows_at_once, search_batch
-from dact.solve import SolveConfig, make_engine, start_tours
+from dact.solver import SolveConfig, make_engine, start_tours
 from dact.team import Team
 
 Progress = Callable[[float, float], None]

@@ -12,7 +12,7 @@ from dact.bench.rows import device_name, triton_version
 from dact.instances import InstanceSet, generate_set
 from dact.provenance import commit
 from dact.search import settled_precision
-from dact.solve import SolveConfig
+from dact.solver import SolveConfig
 
 PAIRED_SIZES = (("tsp", 100), ("cvrp", 100))
 INSTANCE_SEED = 2468

@@ -11,7 +11,7 @@ import numpy as np
 from dact.instances import InputError, InstanceSet
 from dact.policy import Weights
 from dact.search import settled_precision
-from dact.solve import SolveConfig
+from dact.solver import SolveConfig
 
 Costs = dict[int, float]
 """By the instance's place in the set."""

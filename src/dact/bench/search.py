@@ -16,7 +16,7 @@ from dact.policy import find_weights
 from dact.problems import PROBLEMS, UNIFORM, Batch, InstanceConfig
 from dact.provenance import commit
 from dact.search import SearchRun, Stop, search_batch, settled_precision
-from dact.solve import SolveConfig, make_engine, start_tours
+from dact.solver import SolveConfig, make_engine, start_tours
 
 REPEATS = 5
 LARGEST_ERROR = 1e-4

@@ -76,7 +76,7 @@ def solve(
     Ctrl-C ends the search, reports and writes the best so far, and exits with code 130.
     """
     from dact.cli.solving import Outputs, Request, solve_files
-    from dact.solve import SolveConfig
+    from dact.solver import SolveConfig
 
     config = SolveConfig(
         steps=steps,
@@ -125,7 +125,7 @@ def evaluate(
     Ctrl-C keeps the finished blocks in --out and exits with code 130.
     """
     from dact.cli.evaluating import Work, evaluate_set
-    from dact.solve import SolveConfig
+    from dact.solver import SolveConfig
 
     config = SolveConfig(
         steps=steps,

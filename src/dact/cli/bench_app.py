@@ -37,7 +37,7 @@ def bench_search(
 ) -> None:
     """Time a search step as `dact evaluate` makes it, check the answers, and compare with the authors' code."""
     from dact.cli.bench_searching import SearchRequest, bench_search
-    from dact.solve import SolveConfig
+    from dact.solver import SolveConfig
 
     request = SearchRequest(only=tuple(only or ()), file=file, quick=quick)
     config = SolveConfig(weights=weights, device=device, precision=precision)
@@ -59,7 +59,7 @@ def bench_precision(
 ) -> None:
     """Solve the same TSP100 and CVRP100 instances in two precisions and compare the costs in pairs."""
     from dact.cli.bench_searching import bench_precision
-    from dact.solve import SolveConfig
+    from dact.solver import SolveConfig
 
     one = SolveConfig(steps=steps, weights=weights, device=device, precision=precision, seed=seed)
     bench_precision(one, against, count, out, quick=quick, as_json=as_json)

@@ -12,7 +12,7 @@ from dact.cli.targets import check_file
 from dact.instances import InputError, InstanceSet, read_set
 from dact.interrupts import Interrupts
 from dact.policy.weights import UNTRAINED
-from dact.solve import SolveConfig
+from dact.solver import SolveConfig
 from dact.team import Team
 
 

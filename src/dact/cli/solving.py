@@ -16,7 +16,7 @@ from dact.plotting import cost_text, save_plot, whole_costs
 from dact.policy import find_weights
 from dact.policy.weights import UNTRAINED
 from dact.problems import PROBLEMS
-from dact.solve import STARTS, Result, SolveConfig, solve_each
+from dact.solver import STARTS, Result, SolveConfig, solve_each
 
 COLUMNS = ("instance", "nodes", "start", "cost", "improved", "gap", "routes", "steps", "seconds")
 
