@@ -19,11 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from dact import read
 from dact.bench import SEARCH_CASES, SearchCase, with_file
-from dact.kernels.row_draws import streams
-from dact.policy import find_weights
-from dact.problems import PROBLEMS
+from dact.pipeline import Pipeline, SolveConfig
 from dact.search import start_state
-from dact.solver import SolveConfig, make_engine, start_tours
 
 STEPS = 40
 SHOWN = 12
@@ -42,11 +39,10 @@ def chosen(names: Sequence[str]) -> list[SearchCase]:
 
 def show(case: SearchCase, config: SolveConfig) -> None:
     """Print one table."""
-    problem, device = PROBLEMS[case.problem], config.torch_device()
-    batch = case.batch(device)
-    engine = make_engine(problem, find_weights(problem.name, problem.features, batch.customers), config)
-    stream_R = streams(0, range(batch.rows), device, case.augment)
-    tour_BN = start_tours(problem, batch, config.start, stream_R[:: case.augment]).repeat_interleave(case.augment, 0)
+    batch = case.batch(config.torch_device())
+    pipeline = Pipeline.build(case.problem, batch.customers, replace(config, augment=case.augment))
+    engine, (tour_BN, stream_R) = pipeline.searcher, pipeline.starts(batch, range(batch.rows))
+    tour_BN = tour_BN.repeat_interleave(case.augment, dim=0)
     batch = batch.augmented(case.augment)
     state = start_state(tour_BN, batch.cost(tour_BN), stream_R)
     engine.prepare(batch, state)

@@ -9,10 +9,13 @@ import pytest
 import torch
 
 import dact
+from dact.evaluation import evaluate
 from dact.instances import generate_set
-from dact.policy import load_weights, save_weights
-from dact.problems import Batch
+from dact.pipeline import SolveConfig
+from dact.policy import Weights, load_weights, save_weights
+from dact.problems import Batch, Tsp
 from dact.search import PlainEngine, SearchState, TracePoint
+from dact.solver import Plan
 
 
 def points(problem: str, count: int, same: bool = False, name: str = "tiny") -> dact.Instance:
@@ -162,7 +165,7 @@ def test_too_little_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> 
 def test_wrong_settings_are_named(settings: dict[str, object], message: str) -> None:
     """A wrong setting is refused with its value before anything is searched."""
     with pytest.raises(ValueError, match=message):
-        dact.solve(points("tsp", 5), **settings)  # type: ignore[call-overload]
+        dact.solve(points("tsp", 5), **settings)
 
 
 @pytest.mark.gpu
@@ -188,3 +191,48 @@ def test_library_instances_are_solved_by_their_own_rule(data: Path, file: str) -
     assert result.cost == int(result.cost)
     assert result.gap is not None
     assert result.gap >= 0
+
+
+def test_unknown_settings_are_named() -> None:
+    """A setting that does not exist is refused with the nearest one that does."""
+    with pytest.raises(TypeError, match="no setting 'patiense': did you mean 'patience'"):
+        dact.solve(points("tsp", 5), patiense=3)
+
+
+def test_weights_are_chosen_by_customers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The depot is no customer: 35 customers lie nearer to 20 (tied with 50) although there are 36 nodes."""
+    shipped = load_weights(Path(dact.__file__).with_name("weights") / "cvrp20.safetensors")
+    for size in (20, 50):
+        card = dataclasses.replace(shipped.card, name=f"cvrp{size}", size=size)
+        save_weights(tmp_path / f"cvrp{size}.safetensors", dataclasses.replace(shipped, card=card))
+    monkeypatch.setattr("dact.policy.weights.SHIPPED", tmp_path)
+    instances = generate_set("cvrp", 35, 1, seed=1)
+    assert dact.solve(instances[0], steps=0).weights == "cvrp20"
+    assert [card.name for card in Plan([instances[0]], SolveConfig()).cards()] == ["cvrp20"]
+    assert evaluate(instances, SolveConfig(steps=0)).weights == "cvrp20"
+
+
+def test_weights_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Instances of several sizes that the same weights serve share one reading of the file."""
+    loads: list[Path] = []
+
+    def counted(path: Path) -> Weights:
+        loads.append(path)
+        return load_weights(path)
+
+    monkeypatch.setattr("dact.policy.weights.load_weights", counted)
+    dact.solve([generate_set("tsp", size, 1, seed=1)[0] for size in (8, 9, 10)], steps=1)
+    assert len(loads) == 1
+
+
+def test_each_batch_is_collated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large distance matrices are made once."""
+    collate, calls = Tsp.collate, []
+
+    def counted(self: Tsp, instances: Any, routes_needed: int = 0) -> Batch:
+        calls.append(len(instances))
+        return collate(self, instances, routes_needed)
+
+    monkeypatch.setattr(Tsp, "collate", counted)
+    dact.solve(list(generate_set("tsp", 9, 3, seed=1)), steps=1)
+    assert calls == [3]

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dact.bench import Evaluation, compare, comparison, evaluate, paired_sets
-from dact.solver import SolveConfig
+from dact.bench import compare, comparison, paired_sets
+from dact.evaluation import Evaluation, evaluate
+from dact.pipeline import SolveConfig
 
 CONFIG = SolveConfig(steps=8, device="cpu", weights="untrained")
 

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from begun import begun
-from dact.bench import QUICK_SEARCH_CASES, SEARCH_CASES, SearchCase, measure_search, recost, with_file
+from dact.bench import QUICK_SEARCH_CASES, SEARCH_CASES, SearchCase, measure_search, with_file
 from dact.instances import generate_set
+from dact.pipeline import SolveConfig, recost
 from dact.problems import PROBLEMS, Batch
 from dact.search import PlainEngine, SearchState
-from dact.solver import SolveConfig
 
 CONFIG = SolveConfig(device="cpu", weights="untrained")
 

@@ -206,6 +206,6 @@ def test_usage_errors(dact, square: Path):
 
 def test_bugs_still_raise(dact, square: Path, monkeypatch: pytest.MonkeyPatch):
     """What is no mistake of the user is not dressed up as one."""
-    monkeypatch.setattr("dact.cli.solving.solve_each", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr("dact.cli.solving.Plan", lambda *a, **k: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         dact("solve", square)

@@ -2,14 +2,13 @@
 
 import gc
 import time
-from dataclasses import replace
 
 import pytest
 import torch
 
 from dact.kernels.row_draws import new_streams, streams
 from dact.policy import Policy, PolicyConfig
-from dact.problems import PROBLEMS, Batch
+from dact.problems import PROBLEMS
 from dact.search import (
     FusedEngine,
     GraphedEngine,
@@ -32,37 +31,32 @@ def engines() -> tuple[FusedEngine, GraphedEngine]:
     return FusedEngine(problem, policy, SearchConfig()), GraphedEngine(problem, policy, SearchConfig())
 
 
-def instance(length: int) -> Batch:
-    """One TSP instance of this length."""
-    return PROBLEMS["tsp"].sample(length, 1, torch.Generator().manual_seed(0))
-
-
 def test_rows_on_a_gpu() -> None:
     """Ten thousand TSP100 are one batch for the kernels; what stores N x N takes fewer; augmentations share."""
     fused, graphed = engines()
-    assert rows_at_once(fused, instance(100), 1, GPU) > 10_000
-    assert 1_000 < rows_at_once(graphed, instance(100), 1, GPU) < 10_000
-    assert rows_at_once(fused, instance(100), 8, GPU) == rows_at_once(fused, instance(100), 1, GPU) // 8
-    assert rows_at_once(graphed, instance(10_000), 8, GPU) == 1
+    assert rows_at_once(fused, 100, 1, GPU) > 10_000
+    assert 1_000 < rows_at_once(graphed, 100, 1, GPU) < 10_000
+    assert rows_at_once(fused, 100, 8, GPU) == rows_at_once(fused, 100, 1, GPU) // 8
+    assert rows_at_once(graphed, 10_000, 8, GPU) == 1
 
 
 def test_matrices_take_room() -> None:
     """Instances with distances of their own come in smaller batches."""
     fused, _ = engines()
-    plain = instance(1000)
-    own = replace(plain, distance_INN=torch.zeros(1, 1000, 1000))
-    assert 100 < rows_at_once(fused, own, 1, GPU) < rows_at_once(fused, plain, 1, GPU) / 5
+    own = rows_at_once(fused, 1000, 1, GPU, own_distances=True)
+    assert 100 < own < rows_at_once(fused, 1000, 1, GPU) / 5
 
 
 def test_rows_on_a_cpu() -> None:
     """As many as keep its cache."""
     engine = PlainEngine(PROBLEMS["tsp"], lambda x: x, SearchConfig())
-    assert [rows_at_once(engine, instance(length), 1, CPU) for length in (20, 100, 5000)] == [60, 12, 1]
+    assert [rows_at_once(engine, length, 1, CPU) for length in (20, 100, 5000)] == [60, 12, 1]
 
 
 def test_preparing_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that compiles for long leaves a search its whole time limit."""
-    policy, batch = Policy(PolicyConfig(features=2)).eval(), instance(6)
+    policy = Policy(PolicyConfig(features=2)).eval()
+    batch = PROBLEMS["tsp"].sample(6, 1, torch.Generator().manual_seed(0))
     engine = PlainEngine(PROBLEMS["tsp"], policy, SearchConfig())
     monkeypatch.setattr(PlainEngine, "prepare", lambda *_: time.sleep(0.4))
     stop = Stop(seconds=0.2)
@@ -162,3 +156,11 @@ def test_one_that_does_not_fit_is_said() -> None:
 
     with pytest.raises(ValueError, match="not enough memory for this instance alone"):
         list(Parts(4).each(range(4), work))
+
+
+def test_the_trace_begins_at_zero() -> None:
+    """Time spent on preparing is left out also where nobody has looked at the clock before."""
+    engine = PlainEngine(PROBLEMS["tsp"], Policy(PolicyConfig(features=2)).eval(), SearchConfig())
+    batch = PROBLEMS["tsp"].sample(6, 1, torch.Generator().manual_seed(0))
+    done = search_batch(engine, batch, torch.arange(6)[None], streams(0, [0], "cpu"), augment=1, stop=Stop(steps=1))
+    assert done.traces[0][0].seconds >= 0

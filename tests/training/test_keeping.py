@@ -4,7 +4,7 @@ import pytest
 import torch
 from tables import rows
 
-from dact.search import SearchConfig
+from dact.search import SearchConfig, start_state
 from dact.training.buffers import snapshot
 from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer, train_command
@@ -108,7 +108,9 @@ def test_validations_have_their_patience(tmp_path, tiny):
         validation, learner = trainer.validation, trainer.learner
         search = SearchConfig(operator=config.operator, patience=patience)
         engine = learner.networks.engine(learner.task.problem, search)
-        cost_B = engine.advance(validation.batch, validation.start, 20).incumbent_cost_B
+        batch, tour_BN = validation.batch, validation.starts.tour_BN
+        start = start_state(tour_BN, batch.cost(tour_BN), validation.starts.stream_R)
+        cost_B = engine.advance(batch, start, 20).incumbent_cost_B
         found.append(validation.measure().cost)
         assert found[-1] == pytest.approx(cost_B.mean().item())
     assert found[0] != pytest.approx(found[1])

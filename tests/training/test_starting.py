@@ -8,9 +8,8 @@ import torch
 from tables import rows
 
 from dact.instances import generate_set
+from dact.pipeline import Pipeline, SolveConfig
 from dact.policy import load_weights, save_weights
-from dact.problems import PROBLEMS
-from dact.solver import SolveConfig, make_engine
 from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer, train_command
 from dact.training.recorder import Recorder
@@ -35,10 +34,10 @@ def test_weights_are_kept_and_can_start_a_run(tmp_path, train):
 @pytest.mark.parametrize("idle", [True, False])
 def test_weights_are_searched_with_the_moves_they_know(tmp_path, tiny, train, idle):
     """A card says whether idle moves were open in training, and a search does the same."""
-    weights = load_weights(train(tmp_path / "run", tiny(idle_moves=idle)).weights)
-    engine = make_engine(PROBLEMS["tsp"], weights, SolveConfig(device="cpu"))
-    assert weights.card.idle_moves is idle
-    assert engine.problem.idle is idle
+    weights = train(tmp_path / "run", tiny(idle_moves=idle)).weights
+    pipeline = Pipeline.build("tsp", 6, SolveConfig(device="cpu", weights=str(weights)))
+    assert pipeline.weights.card.idle_moves is idle
+    assert pipeline.searcher.problem.idle is idle
 
 
 def test_a_run_keeps_to_its_moves(tmp_path, train):

@@ -16,7 +16,7 @@ from dact.training.config import to_toml
 from dact.training.recorder import Recorder
 from dact.training.team import Team
 from dact.training.trainer import Limits
-from dact.training.validation import LOOK_EVERY, Score
+from dact.training.validation import Score
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
@@ -129,7 +129,7 @@ def test_sigterm_stops_with_a_checkpoint(tmp_path, train):
 
 def test_a_signal_ends_a_validation(tmp_path, tiny):
     """However long it would take: the numbers so far are recorded, and a checkpoint is there."""
-    config = tiny(validation={"count": 4, "steps": 10 * LOOK_EVERY, "every_batches": 2})
+    config = tiny(validation={"count": 4, "steps": 10, "every_batches": 2})
     asked = []
 
     def stop() -> bool:

@@ -1,10 +1,7 @@
-"""Measurements: how good (evaluate, precision) and how fast (cpu, search, train)."""
+"""Measurements of speed (cpu, search, train) and of what a precision costs."""
 
 from dact.bench.cpu import CASES, Case, Timing, measure_cpu
-from dact.bench.evaluate import Evaluation, evaluate
-from dact.bench.judge import judge
 from dact.bench.precision import PAIRED_SIZES, Comparison, compare, comparison, paired_sets
-from dact.bench.recost import recost
 from dact.bench.rows import append_rows, check_columns, cpu_name
 from dact.bench.search import (
     QUICK_SEARCH_CASES,
@@ -25,7 +22,6 @@ __all__ = [
     "TRAIN_CASES",
     "Case",
     "Comparison",
-    "Evaluation",
     "SearchCase",
     "SearchTiming",
     "Timing",
@@ -36,13 +32,10 @@ __all__ = [
     "compare",
     "comparison",
     "cpu_name",
-    "evaluate",
-    "judge",
     "measure_cpu",
     "measure_search",
     "measure_training",
     "paired_sets",
     "paper_case",
-    "recost",
     "with_file",
 ]

@@ -7,12 +7,12 @@ from datetime import date
 
 import torch
 
-from dact.bench.evaluate import Evaluation, Progress, evaluate
 from dact.bench.rows import device_name, triton_version
+from dact.evaluation import Evaluation, Progress, evaluate
 from dact.instances import InstanceSet, generate_set
+from dact.pipeline import SolveConfig
 from dact.provenance import commit
 from dact.search import settled_precision
-from dact.solver import SolveConfig
 
 PAIRED_SIZES = (("tsp", 100), ("cvrp", 100))
 INSTANCE_SEED = 2468
@@ -33,7 +33,7 @@ class Comparison:
     instances: str
     count: int
     steps: int
-    weights: str
+    weights: str | None
     one: str
     other: str
     mean_one: float

@@ -8,15 +8,12 @@ from functools import partial
 
 import torch
 
-from dact.bench.recost import recost
 from dact.bench.rows import device_name, percentiles, triton_version
 from dact.instances import Instance
-from dact.kernels.row_draws import streams
-from dact.policy import find_weights
+from dact.pipeline import Found, Pipeline, SolveConfig, recost
 from dact.problems import PROBLEMS, UNIFORM, Batch, InstanceConfig
 from dact.provenance import commit
-from dact.search import SearchRun, Stop, search_batch, settled_precision
-from dact.solver import SolveConfig, make_engine, start_tours
+from dact.search import Stop, settled_precision
 
 REPEATS = 5
 LARGEST_ERROR = 1e-4
@@ -89,7 +86,7 @@ class SearchTiming:
     """Instances times augmentations."""
     engine: str
     precision: str
-    weights: str
+    weights: str | None
     steps: int
     """In each repeat."""
     repeats: int
@@ -118,17 +115,14 @@ def measure_search(
 
 
 def _measure(case: SearchCase, config: SolveConfig, seconds: float, repeats: int) -> SearchTiming:
-    device, problem = config.torch_device(), PROBLEMS[case.problem]
+    device = config.torch_device()
     _forget_memory(device)
     batch = case.batch(device)
-    weights = find_weights(problem.name, problem.features, batch.customers, config.weights)
-    engine = make_engine(problem, weights, config)
-    stream_R = streams(config.seed, range(batch.rows), device, case.augment)
-    tour_BN = start_tours(problem, batch, config.start, stream_R[:: case.augment])
-    search = partial(search_batch, engine, batch, tour_BN, stream_R, augment=case.augment)
+    pipeline = Pipeline.build(case.problem, batch.customers, replace(config, augment=case.augment))
+    search = partial(pipeline.search, batch, pipeline.starts(batch, range(batch.rows)))
     _timed(search, LEAST_STEPS)
     steps = _steps_in(seconds, _timed(search, LEAST_STEPS)[0])
-    times, runs = zip(*(_timed(search, steps) for _ in range(repeats)), strict=True)
+    times, founds = zip(*(_timed(search, steps) for _ in range(repeats)), strict=True)
     memory = torch.cuda.max_memory_reserved() / 2**30 if device.type == "cuda" else 0.0
     p20, p50, p80 = percentiles([1000 * each / steps for each in times])
     rate = 1000 * case.instances / p50
@@ -142,9 +136,9 @@ def _measure(case: SearchCase, config: SolveConfig, seconds: float, repeats: int
         case=case.name,
         positions=batch.length,
         rows=case.instances * case.augment,
-        engine=type(engine).__name__.removesuffix("Engine").lower(),
+        engine=type(pipeline.searcher).__name__.removesuffix("Engine").lower(),
         precision=settled_precision(config.precision, device),
-        weights=weights.card.name,
+        weights=pipeline.weights_name,
         steps=steps,
         repeats=repeats,
         p20_ms=p20,
@@ -152,17 +146,17 @@ def _measure(case: SearchCase, config: SolveConfig, seconds: float, repeats: int
         p80_ms=p80,
         per_s=round(rate, 1),
         memory_gib=round(memory, 2),
-        cost_error=_cost_error(batch.augmented(case.augment), runs[-1]),
+        cost_error=_cost_error(batch.augmented(case.augment), founds[-1]),
         authors_per_s=authors,
         times_faster=None if authors is None else round(rate / authors, 2),
     )
 
 
-def _timed(search: "partial[SearchRun]", steps: int) -> tuple[float, SearchRun]:
-    """Seconds, and the run; it has read the costs, so the device is done."""
+def _timed(search: "partial[Found]", steps: int) -> tuple[float, Found]:
+    """Seconds, and what was found; the search has read the costs, so the device is done."""
     began = time.perf_counter()
-    done = search(stop=Stop(steps=steps))
-    return time.perf_counter() - began, done
+    found = search(Stop(steps=steps))
+    return time.perf_counter() - began, found
 
 
 def _steps_in(seconds: float, took: float) -> int:
@@ -176,9 +170,10 @@ def _forget_memory(device: torch.device) -> None:
         torch.cuda.reset_peak_memory_stats()
 
 
-def _cost_error(rows: Batch, done: SearchRun) -> float:
-    truth_B = recost(rows, done.state.incumbent_BN)
-    error_B = (done.state.incumbent_cost_B.double() - truth_B).abs() / truth_B
+def _cost_error(rows: Batch, found: Found) -> float:
+    state = found.run.state
+    truth_B = recost(rows, state.incumbent_BN)
+    error_B = (state.incumbent_cost_B.double() - truth_B).abs() / truth_B
     error = float(error_B.max())
     if not error <= LARGEST_ERROR:
         raise RuntimeError(f"the cost of row {int(error_B.argmax())} is off by {error:.2e} of it")

@@ -48,6 +48,7 @@ def _common(
 
 
 @app.command()
+@options.with_settings(options.method, options.machine)
 def solve(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE", help="Instances: .tsp, .vrp, .csv, or sets: .npz, .pkl.")
@@ -55,19 +56,14 @@ def solve(
     steps: Annotated[int | None, typer.Option(help="Default 1000; with a time limit, as many as fit.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds for each instance.")] = None,
     target: Annotated[float | None, typer.Option(help="Stop when the cost is this low.")] = None,
-    augment: options.Augment = 1,
-    patience: options.Patience = 250,
     start: Annotated[str, typer.Option(help="greedy, random, or a solution file (.tour, .sol, .json).")] = "greedy",
-    operator: options.Operator = "auto",
-    weights: options.Weights = None,
-    device: options.Device = "auto",
-    precision: options.Precision = "auto",
     seed: options.Seed = 0,
     rounding: Annotated[str | None, typer.Option(help="nearest, none or ceil instead of the file's own.")] = None,
     capacity: Annotated[int | None, typer.Option(help="Of a vehicle, for CSV files with a demand column.")] = None,
     out: Annotated[Path | None, typer.Option(help="A solution file (.tour, .sol, .json), or a folder.")] = None,
     plot: Annotated[Path | None, typer.Option(help="A picture (.png, .svg, .pdf), or a folder.")] = None,
     as_json: options.Json = False,
+    **settings: object,
 ) -> None:
     """Improve a solution of each instance and report the best one ever seen.
 
@@ -76,31 +72,18 @@ def solve(
     Ctrl-C ends the search, reports and writes the best so far, and exits with code 130.
     """
     from dact.cli.solving import Outputs, Request, solve_files
-    from dact.solver import SolveConfig
+    from dact.pipeline import SolveConfig
 
-    config = SolveConfig(
-        steps=steps,
-        time_limit=time_limit,
-        target=target,
-        augment=augment,
-        patience=patience,
-        operator=operator,
-        weights=weights,
-        device=device,
-        precision=precision,
-        seed=seed,
-    )
+    config = SolveConfig.flat(steps=steps, time_limit=time_limit, target=target, seed=seed, **settings)
     request = Request(files=tuple(files), start=start, rounding=rounding, capacity=capacity)
     raise typer.Exit(solve_files(request, config, Outputs(out=out, plot=plot, as_json=as_json)))
 
 
 @app.command()
+@options.with_settings(options.method, options.machine)
 def evaluate(
     file: Annotated[Path, typer.Argument(metavar="SET", help="A set (.npz, .pkl) or an instance.")],
-    weights: options.Weights = None,
     steps: Annotated[int, typer.Option(help="For each instance.")] = 1000,
-    augment: options.Augment = 1,
-    patience: options.Patience = 250,
     limit: Annotated[int | None, typer.Option(help="Only the first instances.")] = None,
     shard: Annotated[str, typer.Option(help="Every n-th block from the i-th on, as i/n: 1/4 to 4/4.")] = "1/1",
     rows: Annotated[
@@ -108,14 +91,12 @@ def evaluate(
         typer.Option(help="Instances in a block, searched side by side; default: what suits the device."),
     ] = None,
     start: Annotated[str, typer.Option(help="greedy or random.")] = "greedy",
-    operator: options.Operator = "auto",
-    device: options.Device = "auto",
-    precision: options.Precision = "auto",
     seed: options.Seed = 0,
     out: Annotated[
         Path | None, typer.Option(help="A .jsonl file to keep finished blocks in; the same command goes on from it.")
     ] = None,
     as_json: options.Json = False,
+    **settings: object,
 ) -> None:
     """Solve a set and report the mean cost, the mean gap to its reference costs, and the speed.
 
@@ -125,19 +106,9 @@ def evaluate(
     Ctrl-C keeps the finished blocks in --out and exits with code 130.
     """
     from dact.cli.evaluating import Work, evaluate_set
-    from dact.solver import SolveConfig
+    from dact.pipeline import SolveConfig
 
-    config = SolveConfig(
-        steps=steps,
-        augment=augment,
-        patience=patience,
-        start=start,
-        operator=operator,
-        weights=weights,
-        device=device,
-        precision=precision,
-        seed=seed,
-    )
+    config = SolveConfig.flat(steps=steps, start=start, seed=seed, **settings)
     work = Work(file=file, limit=limit, shard=shard, rows=rows, out=out)
     raise typer.Exit(evaluate_set(work, config, as_json=as_json))
 

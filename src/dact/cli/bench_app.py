@@ -23,45 +23,42 @@ def bench_cpu(
 
 
 @bench.command("search")
+@options.with_settings(options.machine)
 def bench_search(
     only: Annotated[list[str] | None, typer.Option(metavar="CASE", help="This case (and again for others).")] = None,
     file: Annotated[
         Path | None, typer.Option(help="Copies of this instance in the place of sampled ones of the nearest size.")
     ] = None,
-    weights: options.Weights = None,
-    device: options.Device = "auto",
-    precision: options.Precision = "auto",
     quick: Annotated[bool, typer.Option(help="Tiny cases, for machines without a GPU.")] = False,
     out: options.OutRows = None,
     as_json: options.Json = False,
+    **settings: object,
 ) -> None:
     """Time a search step as `dact evaluate` makes it, check the answers, and compare with the authors' code."""
     from dact.cli.bench_searching import SearchRequest, bench_search
-    from dact.solver import SolveConfig
+    from dact.pipeline import SolveConfig
 
     request = SearchRequest(only=tuple(only or ()), file=file, quick=quick)
-    config = SolveConfig(weights=weights, device=device, precision=precision)
-    bench_search(request, config, out, as_json=as_json)
+    bench_search(request, SolveConfig.flat(**settings), out, as_json=as_json)
 
 
 @bench.command("precision")
+@options.with_settings(options.machine)
 def bench_precision(
-    precision: options.Precision = "auto",
     against: Annotated[str, typer.Option(help="The precision to compare with.")] = "float32",
     count: Annotated[int, typer.Option(help="Instances of each problem.")] = 4000,
     steps: Annotated[int, typer.Option(help="For each instance.")] = 1000,
-    weights: options.Weights = None,
-    device: options.Device = "auto",
     seed: options.Seed = 0,
     quick: Annotated[bool, typer.Option(help="A few tiny instances; without a GPU, of two seeds.")] = False,
     out: options.OutRows = None,
     as_json: options.Json = False,
+    **settings: object,
 ) -> None:
     """Solve the same TSP100 and CVRP100 instances in two precisions and compare the costs in pairs."""
     from dact.cli.bench_searching import bench_precision
-    from dact.solver import SolveConfig
+    from dact.pipeline import SolveConfig
 
-    one = SolveConfig(steps=steps, weights=weights, device=device, precision=precision, seed=seed)
+    one = SolveConfig.flat(steps=steps, seed=seed, **settings)
     bench_precision(one, against, count, out, quick=quick, as_json=as_json)
 
 

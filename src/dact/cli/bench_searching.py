@@ -22,7 +22,7 @@ from dact.bench import (
 from dact.cli.screen import Bar, note, show_table
 from dact.cli.targets import check_file
 from dact.instances import InputError, read
-from dact.solver import SolveConfig
+from dact.pipeline import SolveConfig
 
 COLUMNS = (
     *("case", "positions", "rows", "engine", "p20 ms", "p50 ms", "p80 ms"),

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dact.bench import Evaluation, evaluate
 from dact.cli.screen import INTERRUPTED, Bar, note, show_table
 from dact.cli.targets import check_file
+from dact.evaluation import Evaluation, evaluate
 from dact.instances import InputError, InstanceSet, read_set
 from dact.interrupts import Interrupts
+from dact.pipeline import SolveConfig
 from dact.policy.weights import UNTRAINED
-from dact.solver import SolveConfig
 from dact.team import Team
 
 

@@ -1,7 +1,9 @@
 """Options that several commands share."""
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,6 +15,7 @@ Patience = Annotated[int, typer.Option(help="Steps without a better solution bef
 Precision = Annotated[
     str, typer.Option(help="float32, tf32, float16 or bfloat16; auto: float16 on a GPU, float32 on a CPU.")
 ]
+Search = Annotated[str, typer.Option(help="The search method: policy.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same answer.")]
 Weights = Annotated[
     str | None,
@@ -20,3 +23,30 @@ Weights = Annotated[
 ]
 OutFile = Annotated[Path, typer.Option(help="The file to write.")]
 OutRows = Annotated[Path | None, typer.Option(help="A CSV file to append the rows to.")]
+
+Command = Callable[..., None]
+
+
+def method(
+    search: Search = "policy", augment: Augment = 1, patience: Patience = 250, operator: Operator = "auto"
+) -> None:
+    """How to search: settings of the same names in `SolveConfig`."""
+
+
+def machine(weights: Weights = None, device: Device = "auto", precision: Precision = "auto") -> None:
+    """With what to compute, likewise."""
+
+
+def with_settings(*groups: Command) -> Callable[[Command], Command]:
+    """Give a command the options of these groups, which it gets together as `**settings`."""
+    added = [each for group in groups for each in inspect.signature(group, eval_str=True).parameters.values()]
+
+    def extended(command: Command) -> Command:
+        signature = inspect.signature(command, eval_str=True)
+        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        together = [each.replace(kind=each.KEYWORD_ONLY) for each in (*own, *added)]
+        target: Any = command
+        target.__signature__ = signature.replace(parameters=together)
+        return command
+
+    return extended

@@ -12,11 +12,10 @@ from dact.instances import InputError, Instance, Routes, read, read_set, read_so
 from dact.instances.errors import naming
 from dact.instances.reading import SET_PARSERS
 from dact.interrupts import Interrupts
+from dact.pipeline import STARTS, SolveConfig
 from dact.plotting import cost_text, save_plot, whole_costs
-from dact.policy import find_weights
 from dact.policy.weights import UNTRAINED
-from dact.problems import PROBLEMS
-from dact.solver import STARTS, Result, SolveConfig, solve_each
+from dact.solver import Plan, Result
 
 COLUMNS = ("instance", "nodes", "start", "cost", "improved", "gap", "routes", "steps", "seconds")
 
@@ -48,9 +47,10 @@ def solve_files(request: Request, config: SolveConfig, outputs: Outputs) -> int:
     solutions, plots = solution_targets(outputs.out, instances), plot_targets(outputs.plot, instances)
     results: list[Result] = []
     with Interrupts() as interrupts:
-        _announce_weights(instances, config)
+        plan = Plan(instances, config, routes)
+        _announce_untrained(plan)
         try:
-            for result in _search(instances, config, routes, interrupts):
+            for result in _search(plan, instances, interrupts):
                 _write(result, len(results), solutions, plots, as_json=outputs.as_json)
                 results.append(result)
         finally:
@@ -101,9 +101,7 @@ def record(result: Result) -> dict[str, Any]:
     }
 
 
-def _search(
-    instances: list[Instance], config: SolveConfig, routes: Routes | None, interrupts: Interrupts
-) -> Iterator[Result]:
+def _search(plan: Plan, instances: list[Instance], interrupts: Interrupts) -> Iterator[Result]:
     """Results in the order of the instances, under a progress bar."""
     with Bar(instances[0].name) as bar:
 
@@ -111,8 +109,7 @@ def _search(
             bar.show(fraction, f"step {steps:,}  best {cost:,.6g}")
             interrupts.obey()
 
-        found = solve_each(instances, config, start_routes=routes, watch=watch)
-        for place, result in enumerate(_in_order(found), start=1):
+        for place, result in enumerate(_in_order(plan.results(watch)), start=1):
             yield result
             bar.show(0.0, "", title=f"{place} of {len(instances)} solved")
 
@@ -140,14 +137,9 @@ def _start_routes(start: str, instances: list[Instance]) -> Routes | None:
     return read_solution(path, instances[0])
 
 
-def _announce_weights(instances: list[Instance], config: SolveConfig) -> None:
-    """Refuse weights that do not fit before any search, and say so where there are none."""
-    for name in sorted({instance.problem for instance in instances}):
-        problem = PROBLEMS[name]
-        size = next(instance.size for instance in instances if instance.problem == name)
-        card = find_weights(name, problem.features, size, config.weights).card
-        if card.name == UNTRAINED:
-            note(f"note: the policy for {name.upper()} is untrained (random weights), so expect little from it")
+def _announce_untrained(plan: Plan) -> None:
+    for problem in sorted({card.problem for card in plan.cards() if card.name == UNTRAINED}):
+        note(f"note: the policy for {problem.upper()} is untrained (random weights), so expect little from it")
 
 
 def _in_order(found: Iterable[tuple[int, Result]]) -> Iterator[Result]:

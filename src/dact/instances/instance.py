@@ -11,6 +11,7 @@ import numpy as np
 from dact.instances.arrays import FloatArray, IntArray, bounded, frozen, integers
 from dact.instances.distances import RULES, pairwise, rounded_rule
 from dact.instances.errors import InputError, shown
+from dact.instances.facts import Facts, facts_of
 from dact.instances.layout import plane_from_matrix
 from dact.instances.published import best_known
 
@@ -64,6 +65,16 @@ class Instance:
         """Return the number of nodes, the depot included."""
         given = self.matrix if self.coordinates is None else self.coordinates
         return 0 if given is None else len(given)
+
+    @property
+    def facts(self) -> Facts:
+        """Return what kind of problem it is."""
+        return facts_of(self.problem)
+
+    @property
+    def customers(self) -> int:
+        """Return the number of nodes without the depot."""
+        return self.facts.customers(self.size)
 
     def distances(self) -> FloatArray:
         """Return the (N, N) distances by the instance's own rule, computed once and read-only."""

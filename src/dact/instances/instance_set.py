@@ -12,6 +12,7 @@ import numpy as np
 from dact.instances.arrays import FloatArray, IntArray, bounded, floats, frozen, integers
 from dact.instances.distances import RULES
 from dact.instances.errors import InputError, shown
+from dact.instances.facts import facts_of
 from dact.instances.files import write_atomically
 from dact.instances.instance import Instance
 
@@ -56,6 +57,11 @@ class InstanceSet:
                 raise InputError(f"{name} holds {len(array)} instances and coordinates {count}")
         _check_shapes(self.coordinates, self.demand)
         _check_demand(self.problem, self.demand, self.capacity)
+
+    @property
+    def customers(self) -> int:
+        """Return the number of nodes of an instance without the depot."""
+        return facts_of(self.problem).customers(self.coordinates.shape[1])
 
     def __len__(self) -> int:
         """Return the number of instances."""

@@ -8,6 +8,7 @@ from dact.policy.policy import Policy, PolicyConfig, adapted, make_critic, param
 from dact.policy.positions import PositionConfig
 from dact.policy.weights import (
     Card,
+    Library,
     Weights,
     find_weights,
     load_weights,
@@ -24,6 +25,7 @@ __all__ = [
     "CriticConfig",
     "DecoderConfig",
     "EncoderConfig",
+    "Library",
     "PairDistribution",
     "Policy",
     "PolicyConfig",

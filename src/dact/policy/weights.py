@@ -110,14 +110,30 @@ def shipped() -> list[Path]:
 
 
 def find_weights(problem: str, features: int, size: int, name: str | None = None) -> Weights:
-    """Weights by name or path; without a name, the shipped ones for the problem trained nearest to the size."""
-    if name == UNTRAINED:
-        return untrained(problem, features, size)
-    if name is not None:
-        return _matching(_named(name), problem)
-    cards = [(read_card(path), path) for path in shipped()]
-    fitting = [(abs(card.size - size), card.size, path) for card, path in cards if card.problem == problem]
-    return load_weights(min(fitting)[2]) if fitting else untrained(problem, features, size)
+    """Weights by name or path; without a name, the shipped ones for the problem trained nearest to the size.
+
+    `size` counts customers, never the depot.
+    """
+    return Library().find(problem, features, size, name)
+
+
+class Library:
+    """Finds weights as `find_weights` does, and loads each file only once."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[Path, Weights] = {}
+
+    def find(self, problem: str, features: int, size: int, name: str | None = None) -> Weights:
+        """By name or path, or the nearest shipped ones."""
+        path = None if name == UNTRAINED else _nearest(problem, size) if name is None else _named(name)
+        if path is None:
+            return untrained(problem, features, size)
+        if path not in self._loaded:
+            self._loaded[path] = load_weights(path)
+        weights = self._loaded[path]
+        if weights.card.problem != problem:
+            raise ValueError(f"{path}: these weights are for {weights.card.problem}, not for {problem}")
+        return weights
 
 
 def starting_weights(problem: str, features: int, size: int, name: str) -> Weights:
@@ -149,11 +165,11 @@ def _named(name: str) -> Path:
     raise ValueError(f"weights '{name}' are neither a file nor one of: {known}")
 
 
-def _matching(path: Path, problem: str) -> Weights:
-    weights = load_weights(path)
-    if weights.card.problem != problem:
-        raise ValueError(f"{path}: these weights are for {weights.card.problem}, not for {problem}")
-    return weights
+def _nearest(problem: str, size: int) -> Path | None:
+    """Of the shipped weights for the problem, those trained nearest to the size; None if there are none."""
+    cards = [(read_card(path), path) for path in shipped()]
+    fitting = [(abs(card.size - size), card.size, path) for card, path in cards if card.problem == problem]
+    return min(fitting)[2] if fitting else None
 
 
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

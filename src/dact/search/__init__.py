@@ -2,6 +2,7 @@
 
 from dact.search.batches import Parts, best_tours, rows_at_once, search_batch
 from dact.search.engines import (
+    AUTO,
     Engine,
     FusedEngine,
     GraphedEngine,
@@ -13,12 +14,14 @@ from dact.search.engines import (
     settled_precision,
 )
 from dact.search.loop import Pace, SearchRun, Watcher, best_costs, run
+from dact.search.searcher import Searcher
 from dact.search.state import SearchState, start_state
 from dact.search.step import open_moves, restart, step
 from dact.search.stop import Stop
 from dact.search.trace import Trace, TracePoint
 
 __all__ = [
+    "AUTO",
     "Engine",
     "FusedEngine",
     "GraphedEngine",
@@ -28,6 +31,7 @@ __all__ = [
     "SearchConfig",
     "SearchRun",
     "SearchState",
+    "Searcher",
     "Stop",
     "Trace",
     "TracePoint",

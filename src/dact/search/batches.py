@@ -1,6 +1,5 @@
 """Searching a batch of instances on one device: how many at once, from their starts to their best tours."""
 
-import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
@@ -8,8 +7,9 @@ import torch
 from torch import Tensor
 
 from dact.problems import Batch
-from dact.search.engines import Engine, row_bytes
+from dact.search.engines import row_bytes
 from dact.search.loop import Pace, SearchRun, Watcher, run
+from dact.search.searcher import Searcher
 from dact.search.state import SearchState, start_state
 from dact.search.stop import Stop
 
@@ -28,16 +28,18 @@ LOOK_EVERY = 0.3
 """Seconds between two looks at a GPU: each waits for it and copies all costs."""
 
 
-def rows_at_once(engine: Engine, one: Batch, augment: int, device: torch.device) -> int:
-    """How many instances like this one to search side by side: what is fastest, in bounded memory."""
+def rows_at_once(
+    searcher: Searcher, length: int, augment: int, device: torch.device, *, own_distances: bool = False
+) -> int:
+    """How many instances with tours of this length to search side by side: what is fastest, in bounded memory."""
     if device.type == "cpu":
-        return max(1, CPU_POSITIONS // one.length // augment)
-    matrix = 0 if one.distance_INN is None else MATRIX_BYTES * one.length**2
-    return max(1, GPU_BYTES // (augment * row_bytes(engine, one.length) + matrix))
+        return max(1, CPU_POSITIONS // length // augment)
+    matrix = MATRIX_BYTES * length**2 if own_distances else 0
+    return max(1, GPU_BYTES // (augment * row_bytes(searcher, length) + matrix))
 
 
 def search_batch(
-    engine: Engine,
+    searcher: Searcher,
     batch: Batch,
     tour_BN: Tensor,
     stream_R: Tensor,
@@ -52,14 +54,14 @@ def search_batch(
     rows = batch.augmented(augment)
     tour_RN = tour_BN.repeat_interleave(augment, dim=0)
     state = start_state(tour_RN, rows.cost(tour_RN), stream_R)
-    began = time.perf_counter()
-    engine.prepare(rows, state)
+    began = stop.elapsed()
+    searcher.prepare(rows, state)
     # A first search on a GPU compiles for half a minute, which nobody means by a time limit.
-    stop.leave_out(time.perf_counter() - began)
+    stop.leave_out(stop.elapsed() - began)
     # With a target the moments of looking decide where the search ends, so they may not depend on the clock.
     by_clock = batch.device.type == "cuda" and stop.target is None
-    pace = Pace(engine.graph_steps, LOOK_EVERY if by_clock else 0.0)
-    return run(engine, rows, state, stop, augment=augment, pace=pace, watch=watch)
+    pace = Pace(searcher.graph_steps, LOOK_EVERY if by_clock else 0.0)
+    return run(searcher, rows, state, stop, augment=augment, pace=pace, watch=watch)
 
 
 def best_tours(state: SearchState, augment: int) -> Tensor:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from dact.instances.arrays import FloatArray
 from dact.kernels.rows import one_thread_per_operation
 from dact.problems import Batch
-from dact.search.engines import Engine
+from dact.search.searcher import Searcher
 from dact.search.state import SearchState
 from dact.search.stop import Stop
 from dact.search.trace import Record, Trace
@@ -51,7 +51,7 @@ class Pace:
 
 
 def run(
-    engine: Engine,
+    searcher: Searcher,
     batch: Batch,
     state: SearchState,
     stop: Stop,
@@ -73,7 +73,7 @@ def run(
             steps = steps if stop.steps is None else min(steps, stop.steps - done)
             began = stop.elapsed()
             with one_thread_per_operation():
-                state = engine.advance(batch, state, steps)
+                state = searcher.advance(batch, state, steps)
             done += steps
             record.look(done, stop.elapsed(), best_costs(state, augment))
             pace.took(steps, stop.elapsed() - began)

@@ -6,19 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from dact.instances import InstanceSet, generate_set, read_set
 from dact.instances.arrays import FloatArray
-from dact.kernels.row_draws import streams
+from dact.pipeline import Pipeline
 from dact.problems import Batch
-from dact.search import start_state
+from dact.search import Stop
 from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
 from dact.training.rollout import Task
-
-LOOK_EVERY = 16
-"""Steps of a validation between two questions whether to stop."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,49 +66,49 @@ class Validation:
 
     def __init__(self, networks: Networks, task: Task, source: InstanceSource, config: ValidationConfig) -> None:
         self.config = config
-        device = next(networks.policy.parameters()).device
-        batch, self.reference_B = validation_batch(source, config)
-        self.batch = batch.to(device)
-        tour_BN = task.problem.greedy_start(self.batch)
-        self.start = start_state(tour_BN, self.batch.cost(tour_BN), streams(config.seed, range(len(tour_BN)), device))
         self.engine = networks.engine(task.problem, task.search(config.patience))
+        self.pipeline = Pipeline(problem=task.problem, searcher=self.engine, device=networks.device, seed=config.seed)
+        batch, self.instances = validation_batch(source, config)
+        self.batch = batch.to(networks.device)
+        self.starts = self.pipeline.starts(self.batch, range(self.batch.rows))
 
     def measure(self, stop: Callable[[], bool] = lambda: False) -> Score | None:
-        """Search from the start; the same draws each time. None if asked to stop on the way."""
+        """Search from the start; the same draws each time. None if asked to stop on the way.
+
+        Costs are recomputed in float64 and the tours checked, since weights are chosen by them.
+        """
+
+        def watch(fraction: float, steps: int, seconds: float, cost: float) -> None:
+            if fraction < 1 and stop():
+                raise KeyboardInterrupt
+
+        if stop():
+            return None
         self.engine.refresh()
-        state = self.start
-        for begin in range(0, self.config.steps, LOOK_EVERY):
-            if stop():
-                return None
-            steps = min(LOOK_EVERY, self.config.steps - begin)
-            state = self.engine.advance(self.batch, state, steps)
-        return self._score(state.incumbent_cost_B)
+        found = self.pipeline.search(self.batch, self.starts, Stop(steps=self.config.steps), watch)
+        return None if found.run.interrupted else self._score(found.costs(self.instances))
 
-    def start_score(self) -> Score:
-        """The greedy starts themselves."""
-        return self._score(self.start.cost_B)
-
-    def _score(self, cost_B: Tensor) -> Score:
-        cost = cost_B.double().cpu().numpy()
-        if self.reference_B is None or np.isnan(self.reference_B).all():
-            return Score(float(cost.mean()))
-        compared = int((~np.isnan(self.reference_B)).sum())
-        return Score(float(cost.mean()), float(100 * np.nanmean(cost / self.reference_B - 1)), compared)
+    def _score(self, cost_B: FloatArray) -> Score:
+        reference_B = None if self.instances is None else self.instances.reference_cost
+        mean = float(cost_B.mean())
+        if reference_B is None or np.isnan(reference_B).all():
+            return Score(mean)
+        compared = int((~np.isnan(reference_B)).sum())
+        return Score(mean, float(100 * np.nanmean(cost_B / reference_B - 1)), compared)
 
 
-def validation_batch(source: InstanceSource, config: ValidationConfig) -> tuple[Batch, FloatArray | None]:
-    """Instances and their reference costs: from the file, or drawn from a seed of our own on the CPU.
+def validation_batch(source: InstanceSource, config: ValidationConfig) -> tuple[Batch, InstanceSet | None]:
+    """From the file, or drawn on the CPU from a seed of our own; uniform ones as the published sets are.
 
-    Uniform ones are drawn as the published sets are.
+    Instances of other kinds are drawn as a batch alone and have no set.
     """
-    problem = source.problem
     if config.file:
         instances = _read(Path(config.file), source, config.count)
     elif source.config.as_usual:
-        instances = generate_set(problem.name, source.size, config.count, config.seed)
+        instances = generate_set(source.problem.name, source.size, config.count, config.seed)
     else:
         return source.sample(torch.Generator().manual_seed(config.seed), config.count), None
-    return problem.collate_set(instances), instances.reference_cost
+    return source.problem.collate_set(instances), instances
 
 
 def _read(path: Path, source: InstanceSource, count: int) -> InstanceSet:
@@ -123,7 +119,6 @@ def _read(path: Path, source: InstanceSource, count: int) -> InstanceSet:
     if len(instances) < count:
         raise ValueError(f"{path} holds {len(instances)} instances, but validation.count is {count}")
     instances = instances.take(slice(count))
-    size = problem.collate_set(instances.take(slice(1))).customers
-    if size != source.size:
-        raise ValueError(f"{path} holds instances of size {size}, but size is {source.size}")
+    if instances.customers != source.size:
+        raise ValueError(f"{path} holds instances of size {instances.customers}, but size is {source.size}")
     return instances

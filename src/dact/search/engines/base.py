@@ -7,7 +7,10 @@ from torch import Tensor
 
 from dact.operators import OPERATORS
 from dact.problems import Batch
+from dact.search.searcher import Searcher
 from dact.search.state import SearchState
+
+AUTO = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +18,7 @@ class SearchConfig:
     """How moves are made."""
 
     operator: str = "two_opt"
+    """AUTO stands for the operator that the weights were trained with, until the pipeline knows them."""
     patience: int = 250
     """Steps without a better solution after which a row goes back to its incumbent (T_r)."""
     greedy: bool = False
@@ -23,8 +27,8 @@ class SearchConfig:
     """Few rows are computed as many would be, to the last bit, and not in their own fastest way."""
 
     def __post_init__(self) -> None:
-        if self.operator not in OPERATORS:
-            raise ValueError(f"operator '{self.operator}' is not one of {', '.join(OPERATORS)}")
+        if self.operator not in (AUTO, *OPERATORS):
+            raise ValueError(f"operator '{self.operator}' is not one of {', '.join((AUTO, *OPERATORS))}")
         if self.patience < 1:
             raise ValueError(f"patience {self.patience} is below 1")
 
@@ -38,21 +42,8 @@ class Step(NamedTuple):
     """Of the moves, as the engine drew them."""
 
 
-class Engine(Protocol):
-    """Advances states of one batch."""
-
-    @property
-    def graph_steps(self) -> int:
-        """Steps it makes at a stroke: a multiple of them is advanced fastest."""
-        ...
-
-    def prepare(self, batch: Batch, state: SearchState) -> None:
-        """Do what takes time before the first step of a batch of this shape."""
-        ...
-
-    def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
-        """The state after `steps` more steps."""
-        ...
+class Engine(Searcher, Protocol):
+    """Searches with a policy. Training asks for more than the loop does."""
 
     def step(self, batch: Batch, state: SearchState) -> Step:
         """One step, told in full. Kernels are launched one by one, so a caller may capture them in its own graph."""

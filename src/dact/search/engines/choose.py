@@ -4,13 +4,12 @@ import torch
 
 from dact.policy import Policy
 from dact.problems import Problem
-from dact.search.engines.base import Engine, SearchConfig
+from dact.search.engines.base import AUTO, Engine, SearchConfig
 from dact.search.engines.fused import FusedEngine
 from dact.search.engines.fused_policy import why_not
 from dact.search.engines.graphed import PRECISIONS, GraphedEngine
 from dact.search.engines.plain import PlainEngine
 
-AUTO = "auto"
 FASTEST = {"cuda": "float16", "cpu": "float32"}
 """What `auto` means. Costs and draws are not rounded to it, only what the policy computes."""
 
@@ -47,6 +46,6 @@ def engine_for(
     return GraphedEngine(problem, policy, config, precision)
 
 
-def row_bytes(engine: Engine, length: int) -> int:
+def row_bytes(engine: object, length: int) -> int:
     """About how much device memory a row of this tour length takes."""
     return POSITION_BYTES * length if isinstance(engine, FusedEngine) else PAIR_BYTES * length**2

@@ -1,10 +1,17 @@
-"""Whole sets of tours judged with numpy in float64, sharing nothing with the search that made them."""
+"""Tours costed again in float64 and checked, sharing nothing with the search that made them.
+
+`judge` goes by the instances as they were read, with numpy; `recost` by a batch alone, for instances that were drawn
+on the device and have no other form.
+"""
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from dact.instances import InstanceSet
 from dact.instances.arrays import FloatArray, IntArray
 from dact.instances.distances import pairwise
+from dact.problems import Batch
 
 
 def judge(instances: InstanceSet, tour_MN: IntArray, depots: int) -> FloatArray:
@@ -45,3 +52,32 @@ def _costs(instances: InstanceSet, stop_MN: IntArray) -> FloatArray:
         return np.asarray(np.sqrt((legs**2).sum(axis=2)).sum(axis=1))
     lengths = [pairwise(instances.rule, points) for points in instances.coordinates]
     return np.array([d[here, there].sum() for d, here, there in zip(lengths, stop_MN, onward_MN, strict=True)])
+
+
+def recost(batch: Batch, tour_BN: Tensor) -> Tensor:
+    """(B,) costs; a tour that is no solution is a bug of ours and raises."""
+    node_N = torch.arange(batch.length, device=batch.device)
+    _refuse_rows((tour_BN.sort(1).values != node_N).any(1), "does not visit every node once")
+    if batch.depots:
+        _refuse_rows((_batch_loads(batch, tour_BN) > batch.capacity_B.unsqueeze(1)).any(1), "overloads a vehicle")
+    onward_BN = tour_BN.roll(-1, dims=1)
+    row_B1 = torch.arange(batch.rows, device=batch.device).unsqueeze(1)
+    if batch.distance_INN is not None and batch.matrix_B is not None:
+        own_BN: Tensor = batch.distance_INN[batch.matrix_B.unsqueeze(1), tour_BN, onward_BN]
+        return own_BN.double().sum(1)
+    point_BN2 = batch.coordinates_BN2.double()
+    leg_BN: Tensor = torch.linalg.vector_norm(point_BN2[row_B1, tour_BN] - point_BN2[row_B1, onward_BN], dim=2)
+    return batch.scale_B.double() * leg_BN.sum(1)
+
+
+def _batch_loads(batch: Batch, tour_BN: Tensor) -> Tensor:
+    """(B, depots + 1): a tour is cut before every depot, and what precedes the first ends the last route."""
+    route_BN = (tour_BN < batch.depots).cumsum(1)
+    route_BN = torch.where(route_BN == 0, route_BN[:, -1:], route_BN)
+    load_BR = torch.zeros(batch.rows, batch.depots + 1, dtype=torch.int64, device=batch.device)
+    return load_BR.scatter_add(1, route_BN, batch.demand_BN.gather(1, tour_BN).long())
+
+
+def _refuse_rows(wrong_B: Tensor, fault: str) -> None:
+    if wrong_B.any():
+        raise RuntimeError(f"the solution found for row {int(wrong_B.int().argmax())} {fault}")

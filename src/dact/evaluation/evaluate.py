@@ -7,16 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dact.bench.blocks import WHOLE, Shard, blocks
-from dact.bench.judge import judge
-from dact.bench.results_file import Costs, ResultsFile, fingerprint
+from dact.evaluation.blocks import WHOLE, Shard, blocks
+from dact.evaluation.results_file import Costs, ResultsFile, fingerprint
 from dact.instances import InputError, InstanceSet
 from dact.instances.arrays import FloatArray, IntArray
-from dact.kernels.row_draws import streams
-from dact.policy import find_weights
-from dact.problems import PROBLEMS
-from dact.search import Parts, best_tours, rows_at_once, search_batch
-from dact.solver import SolveConfig, make_engine, start_tours
+from dact.pipeline import Pipeline, SolveConfig
+from dact.search import Parts
 from dact.team import Team
 
 Progress = Callable[[float, float], None]
@@ -31,7 +27,7 @@ class Evaluation:
 
     name: str
     problem: str
-    weights: str
+    weights: str | None
     config: SolveConfig
     steps: int
     rows: int
@@ -101,7 +97,9 @@ def evaluate(
     if len(wanted) < team.size:
         few = f"too few blocks of {solver.rows} instances ({len(wanted)}) for {team.size} processes"
         raise InputError(f"{few}: choose smaller ones (--rows)")
-    file = None if out is None else ResultsFile(out, fingerprint(instances, solver.weights, config, solver.rows))
+    file = (
+        None if out is None else ResultsFile(out, fingerprint(instances, solver.pipeline.weights, config, solver.rows))
+    )
     # All read, so that a file which does not belong here is refused by all; the leader's reading counts.
     found = team.told(file.read() if file is not None else {})
     wanted = [block for block in wanted if not all(place in found for place in block)]
@@ -114,7 +112,7 @@ def evaluate(
     return Evaluation(
         name=instances.name,
         problem=instances.problem,
-        weights=solver.weights.card.name,
+        weights=solver.pipeline.weights_name,
         config=config,
         steps=config.stop().steps or 0,
         rows=solver.rows,
@@ -127,7 +125,7 @@ def evaluate(
 
 
 class _Solver:
-    """Solves blocks of a set with one engine."""
+    """Solves blocks of a set with one pipeline."""
 
     def __init__(
         self,
@@ -138,12 +136,10 @@ class _Solver:
         progress: Progress | None,
     ) -> None:
         self.instances, self.config, self.progress = instances, config, progress
-        self.problem = PROBLEMS[instances.problem]
-        one = self.problem.collate_set(instances.take(slice(1)))
-        self.weights = find_weights(self.problem.name, self.problem.features, one.customers, config.weights)
-        self.engine = make_engine(self.problem, self.weights, config, steady=True)
+        self.pipeline = Pipeline.build(instances.problem, instances.customers, config, steady=True)
         if rows is None:
-            rows = rows_at_once(self.engine, one, config.augment, config.torch_device())
+            one = self.pipeline.problem.collate_set(instances.take(slice(1)))
+            rows = self.pipeline.rows_at_once(one.length, own_distances=one.distance_INN is not None)
             rows = min(rows, most or rows)
         self.rows = rows
         self.parts = Parts(rows)
@@ -161,24 +157,15 @@ class _Solver:
 
     def _solve_part(self, part: range) -> FloatArray:
         """Judged costs of consecutive instances solved side by side."""
-        instances, config = self.instances.take(slice(part.start, part.stop)), self.config
-        batch = self.problem.collate_set(instances).to(config.torch_device())
-        stream_R = streams(config.seed, part, batch.device, config.augment)
+        instances, pipeline = self.instances.take(slice(part.start, part.stop)), self.pipeline
+        batch = pipeline.problem.collate_set(instances).to(pipeline.device)
 
         def watch(fraction: float, steps: int, seconds: float, cost: float) -> None:
             if self.progress is not None:
                 self.progress((self.done + fraction * len(part)) / self.total, cost)
 
-        done = search_batch(
-            self.engine,
-            batch,
-            start_tours(self.problem, batch, config.start, stream_R[:: config.augment]),
-            stream_R,
-            augment=config.augment,
-            stop=config.stop(),
-            watch=watch,
-        )
-        if done.interrupted:
+        found = pipeline.search(batch, pipeline.starts(batch, part), self.config.stop(), watch)
+        if found.run.interrupted:
             raise KeyboardInterrupt
         self.done += len(part)
-        return judge(instances, best_tours(done.state, config.augment).cpu().numpy(), batch.depots)
+        return found.costs(instances)

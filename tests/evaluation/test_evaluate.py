@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from dact.bench import evaluate
+from dact.evaluation import evaluate
 from dact.instances import InputError, generate_set
+from dact.pipeline import SolveConfig
 from dact.problems import PROBLEMS, Batch
 from dact.search import PlainEngine, SearchState
-from dact.solver import SolveConfig
 
 
 @pytest.mark.parametrize("augment", [1, 3])

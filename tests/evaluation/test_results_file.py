@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dact.bench import Evaluation, evaluate
+from dact.evaluation import Evaluation, evaluate
 from dact.instances import InputError, InstanceSet, generate_set
-from dact.solver import SolveConfig
+from dact.pipeline import SolveConfig
 from dact.team import Team
 
 CONFIG = SolveConfig(steps=6, start="random")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dact.bench import judge
 from dact.instances import InstanceSet, check, generate_set
+from dact.pipeline import judge
 
 RULES = ("euclidean", "euc_2d", "ceil_2d", "man_2d", "geo", "att")
 

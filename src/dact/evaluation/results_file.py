@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from dact.instances import InputError, InstanceSet
+from dact.pipeline import SolveConfig
 from dact.policy import Weights
 from dact.search import settled_precision
-from dact.solver import SolveConfig
 
 Costs = dict[int, float]
 """By the instance's place in the set."""
@@ -21,13 +21,13 @@ BEGINS = b'{"instance": '
 """Every line does, also one that was cut short."""
 
 
-def fingerprint(instances: InstanceSet, weights: Weights, config: SolveConfig, rows: int) -> str:
+def fingerprint(instances: InstanceSet, weights: Weights | None, config: SolveConfig, rows: int) -> str:
     """Stands for all that decides the results: instances, weights, settings, the kind of device, rows at once."""
     device = config.torch_device()
     precision = settled_precision(config.precision, device)
     settings = replace(config, weights=None, device=device.type, precision=precision)
     digest = sha256(repr((instances.problem, instances.rule, settings, rows, DRAWS)).encode())
-    tensors = [x.cpu().numpy() for x in weights.policy.state_dict().values()]
+    tensors = [] if weights is None else [x.cpu().numpy() for x in weights.policy.state_dict().values()]
     for array in (instances.coordinates, instances.demand, instances.capacity, *tensors):
         digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()[:16]

@@ -1,0 +1,22 @@
+"""From instances to checked answers: weights, search method, streams, starts, search, best, check.
+
+`dact solve`, `dact evaluate`, `dact bench search` and the validation of a training all go this way.
+"""
+
+from dact.pipeline.config import STARTS, SolveConfig
+from dact.pipeline.judge import judge, recost
+from dact.pipeline.methods import SEARCHES, Setup
+from dact.pipeline.pipeline import Answer, Found, Pipeline, Starts
+
+__all__ = [
+    "SEARCHES",
+    "STARTS",
+    "Answer",
+    "Found",
+    "Pipeline",
+    "Setup",
+    "SolveConfig",
+    "Starts",
+    "judge",
+    "recost",
+]

@@ -1,0 +1,96 @@
+"""What may be asked of a search, by the API and by the command line."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from difflib import get_close_matches
+from typing import Any, Self
+
+import torch
+
+from dact.pipeline.methods import SEARCHES
+from dact.search import AUTO, SearchConfig, Stop, settled_precision
+
+STARTS = ("greedy", "random")
+USUAL_STEPS = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolveConfig:
+    """Settings of a solve. A search method's own settings are a nested record, named as the method is.
+
+    `SolveConfig.flat(steps=100, patience=20)` takes all of them by their plain names.
+    """
+
+    steps: int | None = None
+    """None: as many as fit the time limit, or 1000 without one."""
+    time_limit: float | None = None
+    """Seconds for each instance."""
+    target: float | None = None
+    """Stop once the cost is this low."""
+    augment: int = 1
+    """Search this many of the eight symmetric pictures of an instance side by side."""
+    start: str = "greedy"
+    search: str = "policy"
+    """The method, one of SEARCHES."""
+    policy: SearchConfig = field(default_factory=lambda: SearchConfig(operator=AUTO))
+    """How the policy searches: operator, patience."""
+    weights: str | None = None
+    """A name or a file; None takes the shipped weights trained nearest to the size."""
+    device: str = "auto"
+    precision: str = "auto"
+    """Of the policy: float32, tf32, float16 or bfloat16; auto is float16 on a GPU and float32 on a CPU."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.augment <= 8:
+            raise ValueError(f"augment is {self.augment}, but must be 1 to 8")
+        _refuse_unknown("start", self.start, STARTS)
+        _refuse_unknown("search", self.search, SEARCHES)
+        _refuse_unknown("device", self.device, ("auto", "cpu", "cuda"))
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise ValueError("device 'cuda' was asked for, but PyTorch sees no CUDA device")
+        if not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed {self.seed} is not between 0 and 2^63 - 1")
+        settled_precision(self.precision, self.torch_device())
+        self.stop()
+
+    @classmethod
+    def flat(cls, **settings: object) -> Self:
+        """From settings by their plain names, those of nested records among them; unknown ones are refused."""
+        default, own = cls(), _names(cls)
+        nested = {name: getattr(default, name) for name in own if is_dataclass(getattr(default, name))}
+        known = {name: _names(type(value)) for name, value in nested.items()}
+        _refuse_unknown_settings(settings, own.union(*known.values()))
+        values: dict[str, Any] = {name: value for name, value in settings.items() if name in own}
+        for name, value in nested.items():
+            inner = {key: settings[key] for key in known[name] & settings.keys()}
+            values[name] = replace(values.get(name, value), **inner)
+        return cls(**values)
+
+    def stop(self) -> Stop:
+        """A fresh clock with these limits."""
+        steps = USUAL_STEPS if self.steps is None and self.time_limit is None else self.steps
+        return Stop(steps=steps, seconds=self.time_limit, target=self.target)
+
+    def torch_device(self) -> torch.device:
+        """Where to compute."""
+        if self.device == "auto":
+            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        return torch.device(self.device)
+
+
+def _names(record: type) -> set[str]:
+    return {each.name for each in fields(record)}
+
+
+def _refuse_unknown(setting: str, value: str, known: Iterable[str]) -> None:
+    if value not in known:
+        raise ValueError(f"{setting} '{value}' is not one of {', '.join(known)}")
+
+
+def _refuse_unknown_settings(settings: Iterable[str], known: set[str]) -> None:
+    for name in settings:
+        if name not in known:
+            near = get_close_matches(name, sorted(known), n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(sorted(known))}"
+            raise TypeError(f"there is no setting '{name}': {hint}")

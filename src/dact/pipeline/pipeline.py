@@ -1,0 +1,137 @@
+"""Searching batches of one problem and checking what was found.
+
+Shape letters: B instances, R rows (instances times augmentations), N tour length.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from dact.instances import Instance, InstanceSet, Routes, check
+from dact.instances.arrays import FloatArray
+from dact.kernels.row_draws import streams
+from dact.kernels.rows import one_thread_per_operation
+from dact.pipeline.config import SolveConfig
+from dact.pipeline.judge import judge, recost
+from dact.pipeline.methods import SEARCHES, Setup
+from dact.policy import Library, Weights
+from dact.problems import PROBLEMS, Batch, Problem
+from dact.search import Searcher, SearchRun, Stop, Watcher, best_tours, rows_at_once, search_batch
+
+
+class Starts(NamedTuple):
+    """Where a search begins."""
+
+    tour_BN: Tensor
+    stream_R: Tensor
+    """Each row's own stream of random numbers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The better of start and end by the instance's own rule, as the independent checker sees it."""
+
+    routes: Routes
+    cost: float
+    start_cost: float
+    feasible: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a search found, and checks of it that share no code with the search."""
+
+    problem: Problem
+    batch: Batch
+    start_BN: Tensor
+    best_BN: Tensor
+    """The best tour of each instance over its augmentations."""
+    run: SearchRun
+
+    def answers(self, instances: Sequence[Instance]) -> list[Answer]:
+        """Of each instance of the batch."""
+        tours = zip(self.start_BN.tolist(), self.best_BN.tolist(), strict=True)
+        return [self._answer(instance, *each) for instance, each in zip(instances, tours, strict=True)]
+
+    def costs(self, instances: InstanceSet | None = None) -> FloatArray:
+        """(B,) in float64, of the set that the batch was made from, else of the batch itself. Infeasible ones raise."""
+        if instances is not None:
+            return judge(instances, self.best_BN.cpu().numpy(), self.batch.depots)
+        cost_B: FloatArray = recost(self.batch, self.best_BN).cpu().numpy()
+        return cost_B
+
+    def _answer(self, instance: Instance, start_N: Sequence[int], best_N: Sequence[int]) -> Answer:
+        """The search compares costs in float32, so by the instance's own rule its best may tie with the start."""
+        routes = [self.problem.routes(self.batch, tour_N) for tour_N in (start_N, best_N)]
+        started, ended = (check(instance, each) for each in routes)
+        improved = ended.cost < started.cost
+        best = ended if improved else started
+        return Answer(routes=routes[improved], cost=best.cost, start_cost=started.cost, feasible=best.feasible)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pipeline:
+    """Searches any number of batches of one problem, best of one shape in a row."""
+
+    problem: Problem
+    searcher: Searcher
+    device: torch.device
+    augment: int = 1
+    start: str = "greedy"
+    seed: int = 0
+    weights: Weights | None = None
+    """Those in use; None if the method needs none."""
+
+    @classmethod
+    def build(
+        cls, problem: str, customers: int, config: SolveConfig, *, steady: bool = False, library: Library | None = None
+    ) -> "Pipeline":
+        """As the settings ask for, with weights for instances of about so many customers (the depot is none)."""
+        setup = Setup(
+            problem=PROBLEMS[problem],
+            customers=customers,
+            config=config,
+            steady=steady,
+            library=library or Library(),
+        )
+        searcher = SEARCHES[config.search](setup)
+        return cls(
+            problem=setup.problem,
+            searcher=searcher,
+            device=config.torch_device(),
+            augment=config.augment,
+            start=config.start,
+            seed=config.seed,
+            weights=setup.loaded,
+        )
+
+    @property
+    def weights_name(self) -> str | None:
+        """For reports."""
+        return None if self.weights is None else self.weights.card.name
+
+    def rows_at_once(self, length: int, *, own_distances: bool) -> int:
+        """How many instances to search side by side, given the length of their tours."""
+        return rows_at_once(self.searcher, length, self.augment, self.device, own_distances=own_distances)
+
+    def starts(self, batch: Batch, places: Sequence[int], routes: Routes | None = None) -> Starts:
+        """Greedy or random tours, or the given routes in every row; an instance draws by the seed and its place."""
+        stream_R = streams(self.seed, places, batch.device, self.augment)
+        if routes is not None:
+            return Starts(self.problem.given_start(batch, [routes] * batch.rows), stream_R)
+        # A greedy tour is thousands of tiny operations, at each of which PyTorch's threads would wait for one another.
+        with one_thread_per_operation():
+            if self.start == "random":
+                return Starts(self.problem.random_start(batch, stream_R[:: self.augment]), stream_R)
+            return Starts(self.problem.greedy_start(batch), stream_R)
+
+    def search(self, batch: Batch, starts: Starts, stop: Stop, watch: Watcher | None = None) -> Found:
+        """Search from the starts until `stop`. Ctrl-C ends the search and keeps what it has found."""
+        run = search_batch(
+            self.searcher, batch, starts.tour_BN, starts.stream_R, augment=self.augment, stop=stop, watch=watch
+        )
+        best_BN = best_tours(run.state, self.augment)
+        return Found(problem=self.problem, batch=batch, start_BN=starts.tour_BN, best_BN=best_BN, run=run)
