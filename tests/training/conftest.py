@@ -8,8 +8,9 @@ import torch
 from dact.problems import PROBLEMS
 from dact.training.command import Outcome, train_command
 from dact.training.config import NetworkConfig, TrainConfig, from_dict, to_toml
+from dact.training.curriculum import CurriculumConfig
 from dact.training.instances import InstanceSource
-from dact.training.learner import Learner
+from dact.training.learner import PAPERS, Learner
 from dact.training.networks import RuntimeConfig, fresh_networks, make_networks
 from dact.training.ppo import PpoConfig
 from dact.training.rollout import Task
@@ -72,14 +73,21 @@ def make_learner():
     """Builds a learner on 8 instances of 6 nodes."""
 
     def make(
-        problem: str = "tsp", seed: int = 3, size: int = 6, rows: int = 8, operator="two_opt", idle=True, **ppo
+        problem: str = "tsp",
+        seed: int = 3,
+        size: int = 6,
+        rows: int = 8,
+        operator="two_opt",
+        idle=True,
+        curriculum: CurriculumConfig = PAPERS,
+        **ppo,
     ) -> Learner:
         task = Task(problem=PROBLEMS[problem].with_idle_moves(idle), operator=operator)
         source = InstanceSource(problem=task.problem, size=size, rows=rows)
         runtime = RuntimeConfig(device="cpu").resolved()
         policy, critic = fresh_networks(NetworkConfig().policy_config(task.problem.features), seed)
         networks = make_networks(policy, critic, runtime, source.length())
-        learner = Learner(networks, task, source, PpoConfig(**ppo), seed=seed, graph=False)
+        learner = Learner(networks, task, source, PpoConfig(**ppo), seed=seed, graph=False, curriculum=curriculum)
         learner.new_batch()
         return learner
 

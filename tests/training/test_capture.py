@@ -9,6 +9,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from dact.training.buffers import snapshot
+from dact.training.curriculum import CurriculumConfig
 from dact.training.networks import RuntimeConfig, make_networks
 from dact.training.ppo import evaluate_segment
 from dact.training.rollout import rollout
@@ -26,6 +27,7 @@ TALK = (
 )
 """Operations that wait for the device, or bring numbers from the host."""
 OUR_RECIPE = {"update_epochs": 1, "share": 0.5, "entropy_bonus": 1e-3, "smoothing": 0.9}
+AGES = {"curriculum": CurriculumConfig(ages=8, restart=3)}
 
 
 class Listener(TorchDispatchMode):
@@ -48,7 +50,7 @@ class Listener(TorchDispatchMode):
 @pytest.mark.parametrize("operator", ["two_opt", "insert", "swap"])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"kl_limit": 0.01, "entropy_bonus": 0.01, "normalise_advantage": True}, OUR_RECIPE, {"idle": False}],
+    [{}, {"kl_limit": 0.01, "entropy_bonus": 0.01, "normalise_advantage": True}, OUR_RECIPE, {"idle": False}, AGES],
 )
 def test_a_segment_never_talks_to_the_host(make_learner, problem_name, operator, options):
     """Rollout, update and warm-up steps read no number back, draw no multinomial and write by no mask."""
@@ -77,13 +79,15 @@ def gpu_learner(make_learner, graph: bool, problem: str = "tsp", precision: str 
     runtime = RuntimeConfig(device="cuda", precision=precision).resolved()
     networks = make_networks(model.networks.policy, model.networks.critic, runtime, model.buffers.batch.length)
     source = replace(model.lane.source, sizes=(12, 9))
-    return Learner(networks, model.task, source, model.config, seed=3, graph=graph)
+    return Learner(networks, model.task, source, model.config, seed=3, graph=graph, curriculum=model.curriculum)
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @pytest.mark.parametrize(
-    "options", [{}, OUR_RECIPE, {"idle": False, **OUR_RECIPE}], ids=["the paper's", "ours", "without idle moves"]
+    "options",
+    [{}, OUR_RECIPE, {"idle": False, **OUR_RECIPE}, {**AGES, **OUR_RECIPE}],
+    ids=["the paper's", "ours", "without idle moves", "rows of all ages"],
 )
 def test_captured_equals_called(make_learner, problem_name, options):
     """Segments and warm-up steps as CUDA graphs end where plain calls end, with two sizes in turn."""

@@ -54,10 +54,12 @@ def config(tmp_path: Path) -> Path:
     return path
 
 
-def test_ranks_stay_alike(config, tmp_path):
+@pytest.mark.parametrize("curriculum", ["", "[curriculum]\nages = 6\nrestart = 3\n"])
+def test_ranks_stay_alike(config, tmp_path, curriculum):
     """After some updates all processes have the same weights, changed, although their instances differ. A run that was
     stopped in the middle of a horizon and resumed is where one that was not is, on every process."""
     folder = tmp_path / "run"
+    config.write_text(CONFIG + curriculum)
     done = torchrun(WORKER, config, folder)
     assert done.returncode == 0, done.stderr
     first, second = (torch.load(folder / f"rank{rank}.pt") for rank in (0, 1))

@@ -26,7 +26,7 @@ from dact.training.validation import Validation
 log = logging.getLogger(__name__)
 FIXED = (
     *("problem", "size", "sizes", "schedule.rows", "ppo.smoothing"),
-    *("seed", "schedule.horizon", "ppo.segment", "curriculum.horizons"),
+    *("seed", "schedule.horizon", "ppo.segment", "curriculum.horizons", "curriculum.ages"),
     *("operator", "idle_moves", *(f"validation.{name}" for name in ("file", "count", "seed", "steps", "patience"))),
 )
 """What a run cannot change on its way, beside its networks and instances: what its tensors have the shape of, what its
@@ -128,8 +128,9 @@ def make_trainer(
     # What weights bring stays, so that configs and cards say what is trained.
     config = replace(config, critic=networks.policy.config.critic_config)
     graph = runtime.graph == "true"
-    greedy = config.curriculum.tours == "greedy"
-    learner = Learner(networks, task, source, config.ppo, seed=config.seed, graph=graph, greedy=greedy, team=team)
+    learner = Learner(
+        networks, task, source, config.ppo, seed=config.seed, graph=graph, curriculum=config.curriculum, team=team
+    )
     validation = Validation(networks, task, source, config.validation) if team.leads else None
     trainer = Trainer(config, learner, validation, recorder, folder)
     if checkpoint is not None:

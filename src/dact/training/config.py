@@ -111,6 +111,15 @@ class TrainConfig:
             raise ValueError(
                 f"schedule.horizon {self.schedule.horizon} is not a multiple of ppo.segment {self.ppo.segment}"
             )
+        if self.curriculum.ages:
+            self._check_ages(self.curriculum.ages)
+
+    def _check_ages(self, ages: int) -> None:
+        """Rows are replaced between segments, by instances that are drawn as a horizon begins."""
+        if ages % self.ppo.segment:
+            raise ValueError(f"curriculum.ages {ages} is not a multiple of ppo.segment {self.ppo.segment}")
+        if ages < self.schedule.horizon:
+            raise ValueError(f"curriculum.ages {ages} is below schedule.horizon {self.schedule.horizon}")
 
     @property
     def segments(self) -> int:

@@ -25,6 +25,13 @@ class CurriculumConfig:
     """What a batch begins with: `random` tours, as in the paper, or `greedy` ones, as in inference."""
     horizons: int = 1
     """Train so many horizons on the same instances, each from the best solutions so far."""
+    restart: int = 0
+    """Steps without a better solution after which a row goes back to its incumbent, as in a search; 0: never, as in the
+    paper."""
+    ages: int = 0
+    """0: the paper's curriculum, where all rows are new at once. Else rows of all ages are trained side by side: each
+    is replaced by a new instance after so many steps of its own, there is no warm-up, and a horizon begins from the
+    rows' best solutions or, with `start = "last"`, from where they are."""
 
     def __post_init__(self) -> None:
         if self.rate < 0:
@@ -39,6 +46,9 @@ class CurriculumConfig:
             raise ValueError(f"curriculum.tours '{self.tours}' is not one of {', '.join(TOURS)}")
         if self.horizons < 1:
             raise ValueError(f"curriculum.horizons {self.horizons} is below 1")
+        for name in ("restart", "ages"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"curriculum.{name} {getattr(self, name)} is negative")
 
 
 @dataclass(frozen=True, kw_only=True)

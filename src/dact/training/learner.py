@@ -15,16 +15,19 @@ from dact.kernels.row_draws import new_streams
 from dact.problems import Batch
 from dact.search import Engine, SearchState, start_state
 from dact.training.buffers import Buffers, make_buffers, snapshot, write
+from dact.training.curriculum import CurriculumConfig
 from dact.training.graph import captured
 from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
 from dact.training.optimiser import Optimiser
+from dact.training.pool import Pool, make_pool
 from dact.training.ppo import METRICS, PpoConfig, update
-from dact.training.rollout import Task, rollout
+from dact.training.rollout import NEVER, Task, rollout
 from dact.training.team import ALONE, Team
 
 LOSS_SCALE = 2.0**14
 """In half precision. A row's share of a mean over thousands of rows would be lost without it."""
+PAPERS = CurriculumConfig()
 
 
 @dataclass
@@ -34,6 +37,8 @@ class Lane:
     source: InstanceSource
     buffers: Buffers
     engine: Engine
+    pool: Pool | None = None
+    """Where rows are of all ages."""
     segment: Callable[[], None] = lambda: None
 
 
@@ -49,11 +54,11 @@ class Learner:
         *,
         seed: int,
         graph: bool,
-        greedy: bool = False,
+        curriculum: CurriculumConfig = PAPERS,
         team: Team = ALONE,
     ) -> None:
         self.networks, self.task, self.config = networks, task, config
-        self.seed, self.greedy, self.team = seed, greedy, team
+        self.seed, self.curriculum, self.team = seed, curriculum, team
         average = team.average if team.connected else None
         self.optimiser = Optimiser(
             networks.policy,
@@ -94,7 +99,12 @@ class Learner:
 
     def new_batch(self) -> None:
         """Fresh instances with their starts."""
-        self.buffers.load(*self._begun(self.lane.source, self.generator))
+        self._renew(self.lane)
+
+    def refill(self) -> None:
+        """Other fresh instances for the rows whose time comes."""
+        assert self.lane.pool is not None
+        self.lane.pool.fresh.load(*self._begun(self.lane.source, self.generator))
 
     def warm_up(self, steps: int) -> None:
         """Walk on with the policy as it is now."""
@@ -131,14 +141,16 @@ class Learner:
     def reseed(self, seed: int) -> None:
         """New random numbers and new instances, where those of a run could not be kept."""
         self.generator.set_state(stream(seed, self.team.rank, self.generator.device).get_state())
-        self.new_batch()
+        for lane in self.lanes if self.curriculum.ages else [self.lane]:
+            self._renew(lane)
 
     def own(self) -> dict[str, Tensor]:
         """What differs from process to process: instances, tours and sums."""
         everything = {"metrics_M": self.metrics_M}
         for lane in self.lanes:
             mark = f"{lane.source.size}." if len(self.lanes) > 1 else ""
-            everything |= {mark + name: x for name, x in lane.buffers.tensors().items()}
+            parts = lane.buffers.tensors() | (lane.pool.tensors() if lane.pool is not None else {})
+            everything |= {mark + name: x for name, x in parts.items()}
         return everything
 
     def tensors(self) -> dict[str, Tensor]:
@@ -152,22 +164,34 @@ class Learner:
         lane.buffers.move_to(state)
         self.metrics_M[:-1] += update(self.networks, segment, self.optimiser, self.config)
         self.metrics_M[-1:] += 1
+        if lane.pool is not None:
+            lane.pool.pass_time(lane.buffers, steps)
 
     def _make_lane(self, source: InstanceSource) -> Lane:
         # Of the right shapes; the first horizon brings others.
         buffers = make_buffers(*self._begun(source, stream(0, 0, self.generator.device)))
         # Made before any capture, which may not see the table being filled.
         self.networks.policy.places(buffers.batch.length, self.metrics_M.device)
-        engine = self.networks.engine(self.task.problem, self.task.search())
-        lane = Lane(source=source, buffers=buffers, engine=engine)
+        engine = self.networks.engine(self.task.problem, self.task.search(self.curriculum.restart or NEVER))
+        ages = self.curriculum.ages
+        pool = make_pool(buffers, ages, self.config.segment) if ages else None
+        lane = Lane(source=source, buffers=buffers, engine=engine, pool=pool)
         lane.segment = lambda: self._segment(lane)
         return lane
+
+    def _renew(self, lane: Lane) -> None:
+        """All rows of a lane are new."""
+        lane.buffers.load(*self._begun(lane.source, self.generator))
+        if lane.pool is not None:
+            lane.pool.fresh.load(*self._begun(lane.source, self.generator))
+            lane.pool.spread(self.config.segment)
 
     def _begun(self, source: InstanceSource, generator: Generator) -> tuple[Batch, SearchState]:
         """New instances at their starts."""
         batch, problem = source.sample(generator), self.task.problem
         stream_B = new_streams(batch.rows, generator)
-        tour_BN = problem.greedy_start(batch) if self.greedy else problem.random_start(batch, stream_B)
+        greedy = self.curriculum.tours == "greedy"
+        tour_BN = problem.greedy_start(batch) if greedy else problem.random_start(batch, stream_B)
         return batch, start_state(tour_BN, batch.cost(tour_BN), stream_B)
 
     def _capture(self, shared: bool) -> None:

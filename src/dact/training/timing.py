@@ -63,8 +63,8 @@ def _learner(config: TrainConfig, source: InstanceSource) -> Learner:
     task = Task(problem=source.problem, operator=config.operator)
     policy, critic = fresh_networks(config.network.policy_config(task.problem.features, config.critic), config.seed)
     networks = make_networks(policy, critic, runtime, source.length())
-    graph, greedy = runtime.graph == "true", config.curriculum.tours == "greedy"
-    return Learner(networks, task, source, config.ppo, seed=config.seed, graph=graph, greedy=greedy)
+    graph = runtime.graph == "true"
+    return Learner(networks, task, source, config.ppo, seed=config.seed, graph=graph, curriculum=config.curriculum)
 
 
 def _seconds(learner: Learner, work: Callable[[], None], times: int) -> float:

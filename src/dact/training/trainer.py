@@ -9,8 +9,9 @@ from pathlib import Path
 from dact.training.buffers import snapshot, write
 from dact.training.checkpoint import Checkpoint, Progress
 from dact.training.config import TrainConfig
-from dact.training.curriculum import rate_factor, warm_up_steps
+from dact.training.curriculum import rate_factor
 from dact.training.export import export_weights
+from dact.training.horizons import begin_horizon
 from dact.training.keeping import keep, take_over
 from dact.training.learner import Learner
 from dact.training.recorder import Report, Silence
@@ -135,21 +136,10 @@ class Trainer:
         return verdict
 
     def _begin_horizon(self) -> None:
-        """New instances and their warm-up, or the same ones from their best."""
-        horizon = self.progress.segments // self.config.segments
         self.progress.horizon_progress = self._schedule_progress()
         self._set_rates()
-        if horizon % self.config.curriculum.horizons:
-            self.learner.back_to_best()
-            return
-        self.learner.choose(self._batch())
-        self.learner.new_batch()
-        self.progress.warm_up = warm_up_steps(self.config.curriculum, self.progress.horizon_progress)
-        self.learner.warm_up(self.progress.warm_up)
-        if self.config.curriculum.start == "best":
-            self.learner.back_to_best()
-        else:
-            self.learner.from_here()
+        horizon = self.progress.segments // self.config.segments
+        begin_horizon(self.learner, self.config.curriculum, horizon, self.progress)
 
     def _end_horizon(self) -> None:
         """Read the numbers, validate if it is time, and go back if training has collapsed."""
