@@ -234,7 +234,8 @@ def knotted() -> list[object]:
     ("content", "expected"),
     [
         (pickle.dumps(np.zeros(3)), "only lists, tuples and numbers are admitted"),
-        (pickle.dumps({"a": 1}), "does not hold a list of instances"),
+        (pickle.dumps({"a": 1}), "operation '}' at byte 11, but only lists, tuples and numbers are admitted"),
+        (pickle.dumps(3), "does not hold a list of instances"),
         (pickle.dumps([]), "does not hold a list of instances"),
         (pickle.dumps([[]]), "instance 0 is not a list of [x, y]"),
         (pickle.dumps([[["1", "2"]]]), "instance 0 holds a str, not a number up to"),

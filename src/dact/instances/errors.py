@@ -14,9 +14,15 @@ def shown(value: object) -> str:
     """Show a value from a file on one line, control characters escaped and long text cut."""
     try:
         text = repr(value)
-    except ValueError:  # Python refuses to print an integer of thousands of digits.
+    except (ValueError, RecursionError):  # An integer of thousands of digits, or lists nested too deep to print.
         text = f"a huge {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def brief(error: Exception) -> str:
+    """Give the first line of a foreign error, or its type where it says nothing."""
+    text = str(error).strip()
+    return shown(text.splitlines()[0]).strip("'\"") if text else type(error).__name__
 
 
 @contextmanager

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import IO
 
 from dact.instances.errors import InputError
+from dact.instances.limits import MAX_SET_BYTES, MAX_TEXT_BYTES
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a whole non-empty file."""
+def read_bytes(path: Path, most: int = MAX_SET_BYTES) -> bytes:
+    """Read a whole non-empty file of at most so many bytes."""
     if path.is_dir():
         raise InputError("is a folder, not a file")
     if not path.exists():
@@ -19,6 +20,9 @@ def read_bytes(path: Path) -> bytes:
     if not path.is_file():
         raise InputError("is not a regular file")
     try:
+        length = path.stat().st_size
+        if length > most:
+            raise InputError(f"is {length} bytes long, above the limit of {most}")
         content = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})") from None
@@ -29,7 +33,7 @@ def read_bytes(path: Path) -> bytes:
 
 def read_text(path: Path) -> str:
     """Read a text file: UTF-8 with or without a byte-order mark, else Latin-1 as old comments are."""
-    content = read_bytes(path)
+    content = read_bytes(path, MAX_TEXT_BYTES)
     if b"\0" in content:
         raise InputError("is a binary file, not text")
     try:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dact.instances.errors import InputError, shown
 from dact.instances.instance_set import InstanceSet
+from dact.instances.limits import MAX_GENERATED, MAX_NODES
 
 CAPACITIES = {10: 20, 20: 30, 50: 40, 100: 50}
 """Customers -> vehicle capacity in the published sets."""
@@ -35,6 +36,10 @@ def generate_set(problem: str, size: int, count: int, seed: int) -> InstanceSet:
     for name, value, least in (("size", size, 1), ("count", count, 1), ("seed", seed, 0)):
         if value < least:
             raise InputError(f"{name} {value} is below {least}")
+    if size > MAX_NODES:
+        raise InputError(f"size {size} is above {MAX_NODES}")
+    if 2 * size * count > MAX_GENERATED:
+        raise InputError(f"size {size} times count {count} is above {MAX_GENERATED // 2}")
     if seed >= 2**32:
         raise InputError(f"seed {seed} is not below 2**32")
     stream = np.random.RandomState(seed)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dact.instances.arrays import FloatArray, IntArray, bounded, frozen, integers
+from dact.instances.arrays import LARGEST, FloatArray, IntArray, bounded, frozen, integers
 from dact.instances.distances import RULES, pairwise, rounded_rule
 from dact.instances.errors import InputError, shown
 from dact.instances.facts import Facts, facts_of
@@ -127,6 +127,8 @@ class Instance:
         for name in ("node_ids", "demand"):
             if len(getattr(self, name)) != self.size:
                 raise InputError(f"{name} has {len(getattr(self, name))} entries for {self.size} nodes")
+        if self.node_ids.min() < 0:
+            raise InputError(f"node id {self.node_ids.min()} is negative")
         ids, counts = np.unique(self.node_ids, return_counts=True)
         if len(ids) < self.size:
             raise InputError(f"node id {ids[counts > 1][0]} is used twice")
@@ -137,7 +139,9 @@ def check_loads(demand: IntArray, capacity: int) -> None:
     if isinstance(capacity, bool) or not isinstance(capacity, int | np.integer):
         raise InputError(f"capacity {shown(capacity)} is not a whole number")
     if capacity < 1:
-        raise InputError(f"capacity {capacity} is not positive")
+        raise InputError(f"capacity {shown(capacity)} is not positive")
+    if capacity > LARGEST:
+        raise InputError(f"capacity {shown(capacity)} is not a number up to {LARGEST:g}")
     if len(demand) < 2:
         raise InputError("a CVRP needs a depot and at least one customer")
     if demand[0] != 0:

@@ -15,6 +15,7 @@ from dact.instances.errors import InputError, shown
 from dact.instances.facts import facts_of
 from dact.instances.files import write_atomically
 from dact.instances.instance import Instance
+from dact.instances.limits import FREE_NUMBERS
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -103,7 +104,9 @@ class InstanceSet:
         arrays = self._stored()
 
         def write(stream: IO[bytes]) -> None:
-            np.savez_compressed(stream, **arrays)
+            # What compresses too well would not be read back: see `limits.check_unpacked`.
+            small = sum(np.size(array) for array in arrays.values()) <= FREE_NUMBERS
+            (np.savez_compressed if small else np.savez)(stream, **arrays)
 
         write_atomically(Path(path), write)
 

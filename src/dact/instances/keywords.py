@@ -14,12 +14,12 @@ from dact.instances.files import numbered_lines
 
 _KEYWORD = re.compile(r"([A-Za-z][A-Za-z0-9_]*)\s*(?:(:)\s*(.*))?")
 
-Row = tuple[int, list[str]]
+Row = tuple[int, str]
 
 
 @dataclass(kw_only=True)
 class Document:
-    """Fields by upper-case keyword, and sections as rows of tokens with their line numbers."""
+    """Fields by upper-case keyword, and sections as lines with their numbers: tokens take ten times the memory."""
 
     fields: dict[str, str] = field(default_factory=dict)
     sections: dict[str, list[Row]] = field(default_factory=dict)
@@ -40,6 +40,7 @@ class Document:
 def parse_keywords(text: str) -> Document:
     """Split the text up to EOF (which may be missing) into fields and sections."""
     document = Document()
+    comments: list[str] = []
     rows: list[Row] | None = None
     for number, line in numbered_lines(text):
         match = _KEYWORD.fullmatch(line)
@@ -49,12 +50,16 @@ def parse_keywords(text: str) -> Document:
         with naming(f"line {number}"):
             if match and keyword.endswith("_SECTION"):
                 rows = _open_section(document, keyword, match[3] or "")
+            elif keyword == "COMMENT" and match and match[2]:
+                comments.append(match[3])
             elif match and match[2]:
                 _add_field(document, keyword, match[3])
             elif rows is not None:
-                rows.append((number, line.split()))
+                rows.append((number, line))
             elif not line.startswith("#"):
                 raise InputError(f"{shown(line)} is not of the form 'KEY : value'")
+    if comments:
+        document.fields["COMMENT"] = " ".join(comments).strip()
     if not document.fields and not document.sections:
         raise InputError("holds no field and no section")
     return document
@@ -69,8 +74,6 @@ def _open_section(document: Document, keyword: str, value: str) -> list[Row]:
 
 
 def _add_field(document: Document, keyword: str, value: str) -> None:
-    if keyword == "COMMENT":
-        value = f"{document.fields.get(keyword, '')} {value}".strip()
-    elif keyword in document.fields:
+    if keyword in document.fields:
         raise InputError(f"the field {keyword} is given twice")
     document.fields[keyword] = value

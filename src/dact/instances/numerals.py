@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import math
+
 from dact.instances.arrays import LARGEST
 from dact.instances.errors import InputError, shown
 
 
 def real(token: str, what: str) -> float:
-    """Read a finite number, or say what it should have been."""
+    """Read a number of the size that instances may have."""
+    value = finite(token, what)
+    if abs(value) > LARGEST:
+        raise InputError(f"{what} is {shown(token)}, not a number up to {LARGEST:g} in size")
+    return value
+
+
+def finite(token: str, what: str) -> float:
+    """Read a number of any size, or say what it should have been."""
     try:
         value = float(token)
     except ValueError:
         value = None
     if value is None or "_" in token or not token.isascii():
         raise InputError(f"{what} is {shown(token)}, not a number")
-    if not abs(value) <= LARGEST:
+    if not math.isfinite(value):
         raise InputError(f"{what} is {shown(token)}, not a number up to {LARGEST:g} in size")
     return value
 

@@ -7,6 +7,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
+from dact.instances.arrays import LARGEST
 from dact.instances.distances import RULES
 
 _STATED = re.compile(r"\b(?:optimal|best)\s+value\s*:\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
@@ -20,7 +21,7 @@ def best_known(name: str, nodes: int, rule: str) -> float | None:
 def stated_value(comment: str, rule: str) -> float | None:
     """Find 'Optimal value: 784' in a comment; a fraction cannot come from a rounded rule."""
     match = _STATED.search(comment)
-    if match is None or (RULES[rule][1] != "none" and not float(match[1]).is_integer()):
+    if match is None or float(match[1]) > LARGEST or (RULES[rule][1] != "none" and not float(match[1]).is_integer()):
         return None
     return float(match[1])
 

@@ -13,6 +13,7 @@ from dact.instances.errors import InputError, naming, shown
 from dact.instances.files import read_bytes, read_text
 from dact.instances.instance import Instance
 from dact.instances.instance_set import InstanceSet
+from dact.instances.limits import MAX_NODES
 from dact.instances.published import best_known
 from dact.instances.set_files import parse_npz, parse_pickle
 from dact.instances.solutions import read_solution_cost
@@ -23,8 +24,10 @@ KEYWORD_SUFFIXES = (".tsp", ".vrp", ".txt")
 SET_PARSERS = {".npz": parse_npz, ".pkl": parse_pickle}
 
 
-def read(path: str | Path, *, capacity: int | None = None) -> Instance:
+def read(path: str | Path, *, capacity: int | None = None, max_nodes: int = MAX_NODES) -> Instance:
     """Read one instance: .tsp, .vrp, .txt, .csv, or a set file (.npz, .pkl) that holds just one.
+
+    A file of more than `max_nodes` nodes is refused before memory is taken for them.
 
     `capacity` is for CSV files with a demand column, and wins over their `# capacity:` comment.
     The best known value is the lowest of those stated by a solution beside the file, by the
@@ -36,24 +39,30 @@ def read(path: str | Path, *, capacity: int | None = None) -> Instance:
         if capacity is not None and suffix != ".csv":
             raise InputError("a capacity can be given for CSV files only")
         if suffix in SET_PARSERS:
-            instances = SET_PARSERS[suffix](read_bytes(path), path)
+            instances = SET_PARSERS[suffix](read_bytes(path), path, max_nodes)
             if len(instances) != 1:
                 raise InputError(f"holds {len(instances)} instances, not one: use read_set")
             return instances[0]
         text = read_text(path)
-        instance = parse_table(text, path, capacity) if suffix == ".csv" else parse_tsplib(text, path)
+        instance = _parse(text, path, suffix, capacity, max_nodes)
     values = (_value_beside(instance, path), instance.best_known, _published(instance))
     return replace(instance, best_known=min((value for value in values if value is not None), default=None))
 
 
-def read_set(path: str | Path, *, capacity: int | None = None) -> InstanceSet:
+def read_set(path: str | Path, *, capacity: int | None = None, max_nodes: int = MAX_NODES) -> InstanceSet:
     """Read a set: .npz or .pkl, or any file that `read` takes as a set of one."""
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix in SET_PARSERS and capacity is None:
         with naming(path):
-            return SET_PARSERS[suffix](read_bytes(path), path)
-    return _set_of_one(read(path, capacity=capacity), path)
+            return SET_PARSERS[suffix](read_bytes(path), path, max_nodes)
+    return _set_of_one(read(path, capacity=capacity, max_nodes=max_nodes), path)
+
+
+def _parse(text: str, path: Path, suffix: str, capacity: int | None, max_nodes: int) -> Instance:
+    if suffix == ".csv":
+        return parse_table(text, path, capacity, max_nodes)
+    return parse_tsplib(text, path, max_nodes)
 
 
 def _set_of_one(instance: Instance, path: Path) -> InstanceSet:

@@ -2,97 +2,96 @@
 
 from __future__ import annotations
 
-import io
-import pickle
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dact.instances.arrays import LARGEST, bounded, integers
+from dact.instances.archives import load_arrays
+from dact.instances.arrays import LARGEST, FloatArray, bounded, integers
 from dact.instances.errors import InputError, shown
 from dact.instances.instance_set import InstanceSet
+from dact.instances.limits import MAX_NODES, check_nodes, check_unpacked
+from dact.instances.pickles import load_plain
 
 _CVRP_KEYS = ("depot", "locs", "demand", "capacity")
 
 
-def parse_npz(content: bytes, path: Path) -> InstanceSet:
+def parse_npz(content: bytes, path: Path, max_nodes: int = MAX_NODES) -> InstanceSet:
     """Read `coords`, or `depot`, `locs`, `demand` and `capacity`, and maybe `reference_cost`."""
-    arrays = _load_arrays(content)
+    arrays, names = load_arrays(content, ("coords", *_CVRP_KEYS, "reference_cost", "rule"))
     missing = [key for key in _CVRP_KEYS if key not in arrays]
     if "coords" in arrays:
         instances = _tsp_set(path, arrays["coords"])
     elif not missing:
         instances = _cvrp_set(path, *(arrays[key] for key in _CVRP_KEYS))
     else:
-        raise InputError(f"has neither coords nor {missing[0]} among its keys {shown(sorted(arrays))}")
+        raise InputError(f"has neither coords nor {missing[0]} among its keys {shown(names)}")
+    check_nodes(instances.coordinates.shape[1], max_nodes)
     rule = str(arrays.get("rule", "euclidean"))
     return replace(instances, reference_cost=arrays.get("reference_cost"), rule=rule)
 
 
-def _load_arrays(content: bytes) -> dict[str, Any]:
-    # Rubbish can fail anywhere in zipfile, zlib or numpy's header parser, each with errors of its own.
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
-    except Exception as error:
-        raise InputError(f"is not an .npz archive of plain arrays ({_brief(error)})") from None
-
-
-class _PlainUnpickler(pickle.Unpickler):
-    """An unpickler that builds lists, tuples and numbers, and never looks up a name to call."""
-
-    def find_class(self, module: str, name: str) -> NoReturn:
-        raise InputError(f"asks for {shown(f'{module}.{name}')}: only lists, tuples and numbers are admitted")
-
-
-def parse_pickle(content: bytes, path: Path) -> InstanceSet:
+def parse_pickle(content: bytes, path: Path, max_nodes: int = MAX_NODES) -> InstanceSet:
     """Read a list of TSP instances [[x, y], ...] or of CVRP (depot, locs, demand, capacity)."""
-    try:
-        data = _PlainUnpickler(io.BytesIO(content)).load()
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"is not a pickle of lists and numbers ({_brief(error)})") from None
+    data = load_plain(content)
     if not isinstance(data, list | tuple) or not data:
         raise InputError("does not hold a list of instances")
-    if _is_cvrp(data[0]):
+    cvrp = _is_cvrp(data[0])
+    _check_sizes(data, cvrp, len(content), max_nodes)
+    if cvrp:
         return _pickled_cvrp(data, path)
-    coords = [_points(item, f"instance {number}") for number, item in enumerate(data)]
-    _check_equal_sizes([len(item) for item in coords])
     # Those who read these sets before us worked in float32: round as they did.
-    return _tsp_set(path, np.array(coords, dtype=np.float32))
+    return _tsp_set(path, np.stack([_points(item, f"instance {number}") for number, item in enumerate(data)]))
 
 
 def _is_cvrp(item: object) -> bool:
     return isinstance(item, list | tuple) and len(item) == 4 and isinstance(item[3], int | float)
 
 
-def _pickled_cvrp(data: list[Any] | tuple[Any, ...], path: Path) -> InstanceSet:
+def _check_sizes(data: Sequence[Any], cvrp: bool, file_bytes: int, max_nodes: int) -> None:
+    """Refuse instances of unequal or forbidden sizes, before any is copied: a pickle may name a list many times."""
+    sizes: list[int] = []
+    for number, item in enumerate(data):
+        if cvrp and not _is_cvrp(item):
+            raise InputError(f"instance {number} is not (depot, locs, demand, capacity)")
+        nodes = item[1] if cvrp else item
+        if not isinstance(nodes, list | tuple) or not nodes:
+            raise InputError(f"instance {number} is not a list of [x, y]")
+        if sizes and len(nodes) != sizes[0]:
+            raise InputError(f"instance {number} has {len(nodes)} nodes but instance 0 has {sizes[0]}")
+        sizes.append(len(nodes))
+    check_nodes(sizes[0] + cvrp, max_nodes)
+    check_unpacked(sum(sizes) * (3 if cvrp else 2), file_bytes)
+
+
+def _pickled_cvrp(data: Sequence[Any], path: Path) -> InstanceSet:
     depots, locs, demand, capacity = [], [], [], []
     for number, item in enumerate(data):
-        if not _is_cvrp(item):
-            raise InputError(f"instance {number} is not (depot, locs, demand, capacity)")
+        if not _is_list(item[0], 2) or not _is_list(item[2], len(item[1])):
+            raise InputError(f"instance {number} has a depot, locs and demand that do not fit")
         depots.append(_numbers(item[0], f"depot of instance {number}"))
         locs.append(_points(item[1], f"instance {number}"))
-        demand.append(_numbers(item[2], f"demand of instance {number}"))
+        demand.append(np.array(_numbers(item[2], f"demand of instance {number}")))
         capacity += _numbers([item[3]], f"capacity of instance {number}")
-        if len(depots[-1]) != 2 or len(demand[-1]) != len(locs[-1]):
-            raise InputError(f"instance {number} has a depot, locs and demand that do not fit")
-    _check_equal_sizes([len(item) for item in locs])
-    single = np.float32
-    return _cvrp_set(path, np.array(depots, single), np.array(locs, single), np.array(demand), capacity)
+    return _cvrp_set(path, np.array(depots, np.float32), np.stack(locs), np.stack(demand), capacity)
 
 
-def _points(item: object, what: str) -> list[list[float]]:
-    if not isinstance(item, list | tuple) or not item:
-        raise InputError(f"{what} is not a list of [x, y]")
-    points = [_numbers(point, what) for point in item]
-    if any(len(point) != 2 for point in points):
-        raise InputError(f"{what} holds a point that is not [x, y]")
-    return points
+def _points(item: Sequence[Any], what: str) -> FloatArray:
+    """Copy points as float32, one instance at a time: as lists they take ten times the memory."""
+    points = []
+    for point in item:
+        if isinstance(point, list | tuple) and len(point) != 2:
+            raise InputError(f"{what} holds a point that is not [x, y]")
+        points.append(_numbers(point, what))
+    return np.array(points, dtype=np.float32).astype(np.float64)
+
+
+def _is_list(item: object, length: int) -> bool:
+    return isinstance(item, list | tuple) and len(item) == length
 
 
 def _numbers(values: object, what: str) -> list[float]:
@@ -104,12 +103,6 @@ def _numbers(values: object, what: str) -> list[float]:
             kind = shown(value) if type(value) in (int, float) else f"a {type(value).__name__}"
             raise InputError(f"{what} holds {kind}, not a number up to {LARGEST:g} in size")
     return list(values)
-
-
-def _check_equal_sizes(sizes: list[int]) -> None:
-    for number, size in enumerate(sizes):
-        if size != sizes[0]:
-            raise InputError(f"instance {number} has {size} nodes but instance 0 has {sizes[0]}")
 
 
 def _tsp_set(path: Path, coords: ArrayLike) -> InstanceSet:
@@ -141,9 +134,3 @@ def _cvrp_set(path: Path, depot: ArrayLike, locs: ArrayLike, demand: ArrayLike, 
         capacity=integers(np.full(count, vehicles) if vehicles.ndim == 0 else vehicles, "capacity", 1),
         source=path,
     )
-
-
-def _brief(error: Exception) -> str:
-    """Give the first line of a foreign error, or its type where it says nothing."""
-    text = str(error).strip()
-    return shown(text.splitlines()[0]).strip("'\"") if text else type(error).__name__

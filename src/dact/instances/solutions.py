@@ -16,11 +16,12 @@ from dact.instances.errors import InputError, naming, shown
 from dact.instances.files import numbered_lines, read_text, write_atomically
 from dact.instances.instance import Instance
 from dact.instances.keywords import parse_keywords
-from dact.instances.numerals import positive, real, whole
+from dact.instances.numerals import finite, positive, whole
 
 SUFFIXES = {".tour": "tsp", ".sol": "cvrp", ".json": None}
-_ROUTE = re.compile(r"route\s*#?\s*\d*\s*:(.*)", re.IGNORECASE)
-_COST = re.compile(r"cost\s*:?\s+(\S+)", re.IGNORECASE)
+# No two neighbouring parts match the same character, so that a line is matched in linear time.
+_ROUTE = re.compile(r"route\s*(?:#\s*)?(?:\d+\s*)?:(.*)", re.IGNORECASE)
+_COST = re.compile(r"cost(?:\s*:)?\s+(\S+)", re.IGNORECASE)
 
 
 def write_solution(path: str | Path, instance: Instance, routes: Sequence[Sequence[int]], cost: float) -> None:
@@ -30,7 +31,7 @@ def write_solution(path: str | Path, instance: Instance, routes: Sequence[Sequen
         suffix = _suffix(path, instance)
         _refuse_infeasible(instance, routes)
     text = {".tour": _tour_text, ".sol": _sol_text, ".json": _json_text}[suffix](instance, routes, cost)
-    write_atomically(path, lambda stream: stream.write(text.encode()))
+    write_atomically(path, lambda stream: stream.write(text.encode(errors="surrogateescape")))
 
 
 def read_solution(path: str | Path, instance: Instance) -> Routes:
@@ -84,13 +85,13 @@ def _indexed(instance: Instance, numbered: list[list[int]]) -> Routes:
 
 
 def _cost_text(cost: float) -> str:
-    return str(int(cost)) if float(cost).is_integer() else repr(round(float(cost), 6))
+    return str(int(cost)) if float(cost).is_integer() else repr(float(cost))
 
 
 def _tour_text(instance: Instance, routes: Sequence[Sequence[int]], cost: float) -> str:
     nodes = [str(_number(instance, index)) for index in routes[0]]
     head = [
-        f"NAME : {instance.name}.tour",
+        f"NAME : {' '.join(instance.name.split())}.tour",
         f"COMMENT : Length {_cost_text(cost)}",
         "TYPE : TOUR",
         f"DIMENSION : {instance.size}",
@@ -126,9 +127,9 @@ def _tour_nodes(text: str, instance: Instance) -> list[int]:
             raise InputError(f"DIMENSION is {dimension} but {shown(instance.name)} has {instance.size} nodes")
     nodes: list[int] = []
     ended = False
-    for number, tokens in document.rows("TOUR_SECTION"):
+    for number, line in document.rows("TOUR_SECTION"):
         with naming(f"line {number}"):
-            for token in tokens:
+            for token in line.split():
                 node = whole(token, "a node")
                 # TSPLIB ends a tour with -1 and may end the section with another.
                 if ended and node != -1:
@@ -150,7 +151,7 @@ def _sol_routes(text: str) -> tuple[list[list[int]], float | None]:
             if match := _ROUTE.fullmatch(line):
                 routes.append([whole(token, "a customer") for token in match[1].split()])
             elif match := _COST.fullmatch(line):
-                cost = real(match[1], "the cost")
+                cost = finite(match[1], "the cost")
     if not routes:
         raise InputError("holds no line of the form 'Route #1: 4 2 7'")
     return routes, cost

@@ -15,13 +15,14 @@ import numpy as np
 from dact.instances.errors import InputError, naming, shown
 from dact.instances.files import numbered_lines
 from dact.instances.instance import Instance
+from dact.instances.limits import MAX_NODES, check_nodes
 from dact.instances.numerals import positive, real, whole
 
 COLUMNS = ("x", "y", "demand")
 _CAPACITY = re.compile(r"#+\s*capacity\s*[:=]\s*(.*)", re.IGNORECASE)
 
 
-def parse_table(text: str, path: Path, capacity: int | None = None) -> Instance:
+def parse_table(text: str, path: Path, capacity: int | None = None, max_nodes: int = MAX_NODES) -> Instance:
     """Read the text of a CSV file; a capacity given here wins over the file's comment."""
     lines = list(numbered_lines(text))
     rows = [(number, _cells(line)) for number, line in lines if not line.startswith("#")]
@@ -30,6 +31,7 @@ def parse_table(text: str, path: Path, capacity: int | None = None) -> Instance:
         _check_header(*rows.pop(0))
     if not rows:
         raise InputError("holds no row of numbers")
+    check_nodes(len(rows), max_nodes)
     values = [_values(number, cells, width) for number, cells in rows]
     coordinates = np.array([row[:2] for row in values])
     if width == 2:

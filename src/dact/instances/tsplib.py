@@ -12,6 +12,7 @@ from dact.instances.arrays import FloatArray, IntArray
 from dact.instances.errors import InputError, naming, shown
 from dact.instances.instance import Instance
 from dact.instances.keywords import Document, Row, parse_keywords
+from dact.instances.limits import MAX_NODES, check_nodes
 from dact.instances.numerals import positive, real, whole
 from dact.instances.published import stated_value
 from dact.instances.weights import explicit_matrix
@@ -29,12 +30,13 @@ _CONSTRAINTS = {
 NodeTable = dict[int, list[float]]
 
 
-def parse_tsplib(text: str, path: Path) -> Instance:
+def parse_tsplib(text: str, path: Path, max_nodes: int = MAX_NODES) -> Instance:
     """Read an instance; its best known value is the one that its COMMENT states, if any."""
     document = parse_keywords(text)
     problem = _problem(document)
     _refuse_constraints(document, problem)
     size = positive(document.need("DIMENSION"), "DIMENSION")
+    check_nodes(size, max_nodes)
     rule = _rule(document)
     coordinates = _node_table(document, "NODE_COORD_SECTION", size, ("x", "y"), real)
     matrix = explicit_matrix(document, size) if rule == "explicit" else None
@@ -99,9 +101,9 @@ def _node_table(
     table: NodeTable = {}
     if section not in document.sections:
         return table
-    for number, tokens in document.sections[section]:
+    for number, line in document.sections[section]:
         with naming(f"line {number}"):
-            node, values = _node_row(tokens, section, columns, parse)
+            node, values = _node_row(line, section, columns, parse)
             if node in table:
                 raise InputError(f"node {node} is given twice in the {section}")
             table[node] = values
@@ -112,11 +114,11 @@ def _node_table(
 
 
 def _node_row(
-    tokens: list[str], section: str, columns: tuple[str, ...], parse: Callable[[str, str], float]
+    line: str, section: str, columns: tuple[str, ...], parse: Callable[[str, str], float]
 ) -> tuple[int, list[float]]:
+    tokens = line.split(maxsplit=len(columns) + 1)
     if len(tokens) != len(columns) + 1:
-        row = shown(" ".join(tokens))
-        raise InputError(f"a row of the {section} is a node id, {', '.join(columns)}, but this one is {row}")
+        raise InputError(f"a row of the {section} is a node id, {', '.join(columns)}, but this one is {shown(line)}")
     node = whole(tokens[0], "the node id")
     values = [parse(token, f"the {column} of node {node}") for token, column in zip(tokens[1:], columns, strict=True)]
     if columns == ("demand",) and values[0] < 0:
@@ -149,11 +151,12 @@ def _order(document: Document, problem: str, coordinates: NodeTable, demand: Nod
 def _depot(rows: list[Row]) -> int:
     depots: list[int] = []
     ended = False
-    for number, tokens in rows:
+    for number, line in rows:
+        tokens = line.split(maxsplit=2)
         with naming(f"line {number}"):
             # CVRPLIB's own files give ids; two numbers on a line are coordinates in other dialects.
             if len(tokens) > 1 and tokens[1:] != ["-1"]:
-                raise InputError(f"the DEPOT_SECTION holds {shown(' '.join(tokens))}, not one node id")
+                raise InputError(f"the DEPOT_SECTION holds {shown(line)}, not one node id")
             for token in tokens:
                 node = whole(token, "the depot")
                 if ended:

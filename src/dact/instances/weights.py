@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 
 import numpy as np
@@ -38,21 +39,21 @@ def explicit_matrix(document: Document, size: int) -> FloatArray:
         found = f"the EDGE_WEIGHT_SECTION has {len(weights)} weights"
         raise InputError(f"{found}, but {layout} of {size} nodes needs {expected}")
     if layout == "FULL_MATRIX":
-        return np.array(weights).reshape(size, size)
+        return weights.reshape(size, size)
     matrix = np.zeros((size, size))
     matrix[_TRIANGLES[layout](size)] = weights
     return np.asarray(np.maximum(matrix, matrix.T))
 
 
-def _weights(document: Document) -> list[float]:
-    weights: list[float] = []
-    for number, tokens in document.rows("EDGE_WEIGHT_SECTION"):
+def _weights(document: Document) -> FloatArray:
+    weights = array("d")
+    for number, line in document.rows("EDGE_WEIGHT_SECTION"):
         with naming(f"line {number}"):
-            row = [real(token, "a weight") for token in tokens]
+            row = [real(token, "a weight") for token in line.split()]
             if min(row) < 0:
                 raise InputError(f"the weight {min(row):g} is negative")
-        weights += row
-    return weights
+        weights.extend(row)
+    return np.array(weights)
 
 
 def _count(layout: str, size: int) -> int:

@@ -21,6 +21,7 @@ from dact.problems import capacity, construct, distributions, layout
 from dact.problems.base import Batch
 from dact.problems.distributions import UNIFORM, InstanceConfig
 from dact.problems.idle import close_idle
+from dact.problems.loads import searched_loads
 
 
 def depots_for(demand_MN: NDArray[np.int64], capacity_M: NDArray[np.int64], routes_needed: int = 0) -> int:
@@ -86,6 +87,7 @@ class Cvrp:
         """One row per instance; costs by each instance's own rule."""
         demand_MN = np.stack([instance.demand for instance in instances])
         capacity_M = np.array([instance.capacity for instance in instances])
+        demand_MN, capacity_M = searched_loads(demand_MN, capacity_M)
         points, scale, distance = layout.instance_points(instances)
         depots = max(self._depots(instance, routes_needed) for instance in instances)
         return _batch(points, scale, torch.from_numpy(demand_MN), torch.from_numpy(capacity_M), depots, distance)
@@ -95,7 +97,7 @@ class Cvrp:
         if instances.rule != "euclidean":
             return self.collate(list(instances))
         depots = depots_for(instances.demand, instances.capacity)
-        demand, room = torch.from_numpy(instances.demand.copy()), torch.from_numpy(instances.capacity.copy())
+        demand, room = (torch.from_numpy(x.copy()) for x in searched_loads(instances.demand, instances.capacity))
         return _batch(*layout.set_points(instances), demand, room, depots, None)
 
     def tour_length(self, instance: Instance, routes_needed: int = 0) -> int:

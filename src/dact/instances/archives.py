@@ -1,0 +1,57 @@
+"""Arrays of an .npz archive, each no larger than its header says and no larger than the file allows."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dact.instances.errors import InputError, brief
+from dact.instances.limits import check_unpacked
+
+HEADER_BYTES = 2**14
+"""More than any header of a plain array has."""
+
+
+def load_arrays(content: bytes, keys: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return the arrays of these names, as far as they are there, and the names of all."""
+    # Rubbish can fail anywhere in zipfile, zlib or numpy's header parser, each with errors of its own.
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            wanted = {key: members[key] for key in keys if key in members}
+            numbers = {key: _declared(archive, info) for key, info in wanted.items()}
+            check_unpacked(sum(numbers.values()), len(content))
+            return {key: _array(archive, info) for key, info in wanted.items()}, sorted(members)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"is not an .npz archive of plain arrays ({brief(error)})") from None
+
+
+def _declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:
+    """Count the numbers of an array by its header, which must agree with the size of the member."""
+    # Other methods unpack whole blocks at once, however little is asked for.
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"compression method {info.compress_type}")
+    with archive.open(info) as stream:
+        head = io.BytesIO(stream.read(HEADER_BYTES))
+    version = np.lib.format.read_magic(head)
+    read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    if version not in read_header:
+        raise ValueError(f"unknown version {version} of an array")
+    shape, _, dtype = read_header[version](head)
+    if dtype.hasobject:
+        raise ValueError("an array of objects")
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != info.file_size - head.tell():
+        raise ValueError(f"an array of shape {shape} in {info.file_size} bytes")
+    return max(math.prod(shape), math.prod(shape) * dtype.itemsize // 8, *shape, 0)
+
+
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:  # noqa: ANN401 - whatever the archive holds
+    with archive.open(info) as stream:
+        return np.lib.format.read_array(io.BytesIO(stream.read()), allow_pickle=False)

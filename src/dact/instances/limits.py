@@ -1,0 +1,28 @@
+"""How much a file may ask for: checked against what it declares, before anything is allocated."""
+
+from __future__ import annotations
+
+from dact.instances.errors import InputError
+
+MAX_NODES = 20_000
+"""Nodes of an instance, unless the caller allows more."""
+MAX_TEXT_BYTES = 2**28
+"""Length of a text file: a matrix of 7,000 nodes fits."""
+MAX_SET_BYTES = 2**32
+"""Length of a file with a set of instances."""
+FREE_NUMBERS = 2**22
+"""Numbers that any file may unpack to. Beyond these, a file must have a byte for each."""
+MAX_GENERATED = 2**29
+"""Numbers of a set that is generated."""
+
+
+def check_nodes(nodes: int, max_nodes: int) -> None:
+    """Refuse an instance of too many nodes."""
+    if nodes > max_nodes:
+        raise InputError(f"has {nodes} nodes, above the limit of {max_nodes} (max_nodes allows more)")
+
+
+def check_unpacked(numbers: int, file_bytes: int) -> None:
+    """Refuse to unpack more numbers than a file of this length can honestly hold."""
+    if numbers > FREE_NUMBERS + file_bytes:
+        raise InputError(f"unpacks to {numbers} numbers, far more than a file of {file_bytes} bytes should hold")
