@@ -31,7 +31,7 @@ def write_solution(path: str | Path, instance: Instance, routes: Sequence[Sequen
         suffix = _suffix(path, instance)
         _refuse_infeasible(instance, routes)
     text = {".tour": _tour_text, ".sol": _sol_text, ".json": _json_text}[suffix](instance, routes, cost)
-    write_atomically(path, lambda stream: stream.write(text.encode(errors="surrogateescape")))
+    write_atomically(path, lambda stream: stream.write(text.encode(errors="replace")))
 
 
 def read_solution(path: str | Path, instance: Instance) -> Routes:
