@@ -6,7 +6,6 @@ Kernels run under Triton's interpreter where there is no GPU; it must be chosen 
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -20,19 +19,9 @@ torch.set_num_threads(1)
 
 if not torch.cuda.is_available() and find_spec("triton"):
     os.environ["TRITON_INTERPRET"] = "1"
-    from triton.runtime import interpreter
+    from interpreter import prepare
 
-    from guard import guard
-
-    patch_tensor = interpreter._patch_lang_tensor
-
-    def patch_tensor_for_numpy(tensor: type, scope: Any) -> None:
-        """Loop bounds are arrays of one element here, which NumPy 2.4 no longer takes for integers."""
-        patch_tensor(tensor, scope)
-        scope.set_attr(tensor, "__index__", lambda self: self.handle.data.item())
-
-    interpreter._patch_lang_tensor = patch_tensor_for_numpy
-    guard()
+    prepare()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
