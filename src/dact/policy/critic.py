@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from dact.kernels.value_layer import ValueLayer, value_layer
+from dact.policy.sizes import check_sizes
 
 STANDING = 2
 """Numbers beside the aspects."""
@@ -25,9 +26,7 @@ class CriticConfig:
     """Of the last units below zero. The paper's 0 lets them die one after the other; with 0.01 they come back."""
 
     def __post_init__(self) -> None:
-        for name in ("heads", "hidden", "last"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"critic {name} is {getattr(self, name)}, but must be at least 1")
+        check_sizes(self, "critic", "heads", "hidden", "last")
         if not 0 <= self.slope < 1:
             raise ValueError(f"critic.slope {self.slope} is not at least 0 and below 1")
 

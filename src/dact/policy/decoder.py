@@ -1,5 +1,6 @@
 """The decoder (section 4.3): max-pooling, multi-head compatibility, aggregation, C * tanh."""
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -12,6 +13,7 @@ from dact.kernels.pick_move import fold_heads
 from dact.policy.context import contexts_and_queries
 from dact.policy.distribution import PairDistribution
 from dact.policy.encoders.base import matrices, project, split_heads
+from dact.policy.sizes import check_sizes
 
 LONGEST = 256
 """Tours whose log-probabilities are computed without their logits: those that kernels/move_log_prob handles."""
@@ -30,9 +32,9 @@ class DecoderConfig:
     """C: logits stay within -C .. C."""
 
     def __post_init__(self) -> None:
-        for field in ("heads", "head_dim", "hidden", "clip"):
-            if getattr(self, field) <= 0:
-                raise ValueError(f"decoder {field} is {getattr(self, field)}, but must be positive")
+        check_sizes(self, "decoder", "heads", "head_dim", "hidden")
+        if not 0 < self.clip < math.inf:
+            raise ValueError(f"decoder clip is {self.clip}, but must be positive and finite")
 
 
 class Decoder(nn.Module):

@@ -12,6 +12,7 @@ from dact.policy.decoder import Decoder, DecoderConfig
 from dact.policy.encoders import ENCODERS, EncoderConfig
 from dact.policy.positions import PositionConfig, encoding
 from dact.policy.recording import Recorder
+from dact.policy.sizes import check_sizes
 
 # Pairs of positions that a core works on at a time: the attention scores of all heads, 1.3 MB, stay in its cache.
 CPU_PAIRS = 40_000
@@ -29,6 +30,7 @@ class PolicyConfig:
     position: PositionConfig = field(default_factory=PositionConfig)
 
     def __post_init__(self) -> None:
+        check_sizes(self, "policy", "features")
         if self.encoder not in ENCODERS:
             raise ValueError(f"encoder '{self.encoder}' is not one of {', '.join(ENCODERS)}")
 

@@ -26,8 +26,9 @@ class PositionConfig:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"position encoding '{self.kind}' is not one of {', '.join(KINDS)}")
-        if self.wavelength_length is not None and self.wavelength_length < 1:
-            raise ValueError(f"wavelength_length {self.wavelength_length} is below 1")
+        length = self.wavelength_length
+        if length is not None and (type(length) is not int or not 1 <= length <= 2**31):
+            raise ValueError(f"wavelength_length {length} is not a whole number from 1 to 2^31")
 
 
 def encoding(length: int, dim: int, config: PositionConfig) -> Tensor:

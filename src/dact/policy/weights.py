@@ -41,6 +41,14 @@ class Card:
     training: dict[str, Any] = field(default_factory=dict)
     """The training config, if there was one."""
 
+    def __post_init__(self) -> None:
+        kinds = {"name": str, "problem": str, "size": int, "note": str, "created": str, "commit": str, "gaps": dict}
+        for name, kind in (kinds | {"gpu_minutes": float | int, "started_from": str, "training": dict}).items():
+            if not isinstance(getattr(self, name), kind):
+                raise ValueError(f"the card's {name} is {getattr(self, name)!r:.60}")
+        if not all(isinstance(gap, float | int) for gap in self.gaps.values()):
+            raise ValueError("the card's gaps are not numbers")
+
     @property
     def operator(self) -> str:
         """Which moves they were trained to make."""
@@ -69,29 +77,51 @@ def save_weights(path: Path, weights: Weights) -> None:
     about = {"format": 1, "policy": weights.policy.config.to_dict(), "card": asdict(weights.card)}
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".part")
-    save_file(plain, partial, metadata={"dact": json.dumps(about)})
-    partial.chmod(0o644)
-    os.replace(partial, path)
+    try:
+        save_file(plain, partial, metadata={"dact": json.dumps(about)})
+        partial.chmod(0o644)
+        os.replace(partial, path)
+    except (OSError, SafetensorError) as error:
+        partial.unlink(missing_ok=True)
+        raise ValueError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from error
 
 
 def load_weights(path: Path) -> Weights:
     """Read a file that `save_weights` wrote; anything else is refused in one sentence."""
     about, tensors = _read(path)
     try:
-        policy = Policy(PolicyConfig.from_dict(about["policy"]))
-        critic = make_critic(policy.config)
-        policy.load_state_dict(_part(tensors, "actor."))
-        critic.load_state_dict(_part(tensors, "critic."))
-        card = Card(**about["card"])
+        config, card = PolicyConfig.from_dict(about["policy"]), Card(**about["card"])
+        policy, critic = _filled(config, tensors)
     except (KeyError, TypeError, RuntimeError, ValueError) as error:
-        reason = str(error).splitlines()[0]
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ValueError(f"{path}: the weights do not fit the config stored with them ({reason})") from error
+    for name, value in (*policy.state_dict().items(), *critic.state_dict().items()):
+        if not value.isfinite().all():
+            raise ValueError(f"{path}: the weights '{name}' hold numbers that are not finite")
     return Weights(policy=policy.eval(), critic=critic.eval(), card=card)
+
+
+def _filled(config: PolicyConfig, tensors: dict[str, Tensor]) -> tuple[Policy, Critic]:
+    """Networks that hold these tensors; none are built that are larger than what the file holds."""
+    parts = _part(tensors, "actor."), _part(tensors, "critic.")
+    with torch.device("meta"):
+        planned = Policy(config), make_critic(config)
+    for network, part in zip(planned, parts, strict=True):
+        for name, value in network.state_dict().items():
+            if name not in part or part[name].shape != value.shape:
+                raise ValueError(f"no '{name}' of shape {tuple(value.shape)}")
+    policy, critic = Policy(config), make_critic(config)
+    for network, part in zip((policy, critic), parts, strict=True):
+        network.load_state_dict(part)
+    return policy, critic
 
 
 def read_card(path: Path) -> Card:
     """Only the card of a weights file."""
-    return Card(**_read(path, tensors=False)[0]["card"])
+    try:
+        return Card(**_read(path, tensors=False)[0]["card"])
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path}: not a weights file of DACT (its card is not readable)") from error
 
 
 def untrained(problem: str, features: int, size: int) -> Weights:
@@ -181,8 +211,13 @@ def _read(path: Path, tensors: bool = True) -> tuple[dict[str, Any], dict[str, T
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             values = {name: file.get_tensor(name) for name in file.keys()} if tensors else {}  # noqa: SIM118
-        return json.loads(metadata["dact"]), values
+        about = json.loads(metadata["dact"])
+        if not isinstance(about, dict):
+            raise KeyError("dact")
+        return about, values
     except FileNotFoundError as error:
         raise ValueError(f"{path}: there is no such weights file") from error
-    except (SafetensorError, KeyError, OSError, json.JSONDecodeError) as error:
+    except RecursionError:
+        raise ValueError(f"{path}: not a weights file of DACT (its JSON is nested too deep)") from None
+    except (SafetensorError, KeyError, OSError, ValueError) as error:
         raise ValueError(f"{path}: not a weights file of DACT ({error})") from error

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from dact.policy.norm import NORMS, make_norm
+from dact.policy.sizes import check_sizes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +24,9 @@ class EncoderConfig:
     """`instance`: as in the authors' code; `layer`: as in the paper."""
 
     def __post_init__(self) -> None:
-        for field in ("dim", "layers", "heads", "hidden"):
-            if getattr(self, field) < 1:
-                raise ValueError(f"encoder {field} is {getattr(self, field)}, but must be at least 1")
+        check_sizes(self, "encoder", "dim", "layers", "heads", "hidden")
+        if self.dim < 2:
+            raise ValueError("encoder dim is 1, but positions need at least 2")
         if self.dim % self.heads:
             raise ValueError(f"encoder dim {self.dim} is not a multiple of its {self.heads} heads")
         if self.norm not in NORMS:
