@@ -1,0 +1,1 @@
+"""Descents to local optima, and rounds of kick and descent."""

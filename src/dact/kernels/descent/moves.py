@@ -1,0 +1,44 @@
+"""The kinds of moves that descents try, as codes that all forms read alike.
+
+A code names a move for a node u and a neighbour v. Its bits: 0-1 the kind (0 exchange, 1 2-opt, 2 2-opt*), 2-3 how many
+nodes go with u, 4 whether they stand before u, 5 whether u comes to stand before v, 6-7 how many nodes come back in
+exchange, 8 whether these are turned around.
+"""
+
+EXCHANGE, TWO_OPT, TWO_OPT_STAR = range(3)
+
+
+def code(kind: int, *, length: int = 0, back: int = 0, before: int = 0, other: int = 0, turned: int = 0) -> int:
+    """The code of a kind of move."""
+    return kind | length << 2 | back << 4 | before << 5 | other << 6 | turned << 8
+
+
+def _exchanges(length: int, other: int) -> tuple[int, ...]:
+    """Stretches of `length` nodes against `other` ones, in all directions."""
+    return tuple(
+        code(EXCHANGE, length=length, back=back, before=before, other=other, turned=turned)
+        for back in range(2 if length > 1 else 1)
+        for before in range(2)
+        for turned in range(2 if other > 1 else 1)
+    )
+
+
+NEIGHBOURHOODS: dict[str, tuple[int, ...]] = {
+    "two_opt": (code(TWO_OPT), code(TWO_OPT, before=1)),
+    "or_opt": _exchanges(1, 0) + _exchanges(2, 0) + _exchanges(3, 0),
+    "swap": _exchanges(1, 1),
+    "two_opt_star": (code(TWO_OPT_STAR), code(TWO_OPT_STAR, before=1)),
+    "swap_2_1": _exchanges(2, 1),
+    "swap_2_2": _exchanges(2, 2),
+}
+USUAL = ("two_opt", "or_opt", "swap", "two_opt_star")
+"""The neighbourhoods of a descent, unless others are asked for."""
+
+
+def codes(neighbourhoods: tuple[str, ...] = USUAL, *, routes: bool) -> tuple[int, ...]:
+    """Their codes; where there are no routes, 2-opt* is left out."""
+    unknown = [name for name in neighbourhoods if name not in NEIGHBOURHOODS]
+    if unknown:
+        raise ValueError(f"neighbourhood '{unknown[0]}' is not one of {', '.join(NEIGHBOURHOODS)}")
+    chosen = [name for name in neighbourhoods if routes or name != "two_opt_star"]
+    return tuple(value for name in chosen for value in NEIGHBOURHOODS[name])

@@ -1,0 +1,69 @@
+"""From coordinates or matrices to what descents look at: neighbours, and what a move has to gain."""
+
+import torch
+from torch import Tensor
+
+from dact.kernels.descent.job import LEAST_GAIN, Terrain
+
+CHUNK = 2**27
+"""Distances that are held at a time while neighbours are found."""
+
+
+def make_terrain(
+    coordinates_IN2: Tensor,
+    demand_IN: Tensor,
+    capacity_I: Tensor,
+    depots: int,
+    *,
+    neighbours: int,
+    start_cost_I: Tensor,
+    distance_MNN: Tensor | None = None,
+    matrix_I: Tensor | None = None,
+) -> Terrain:
+    """Descents over the `neighbours` nearest customers of each node; 0 stands for all.
+
+    `start_cost_I` are costs of starts, in the units of the matrices or coordinates. Where all lengths are whole
+    numbers, a move has to gain something; else at least about a millionth of the cost.
+    """
+    device, instances = coordinates_IN2.device, len(coordinates_IN2)
+    if distance_MNN is None or matrix_I is None:
+        distance_MNN, matrix_I = None, torch.zeros(instances, dtype=torch.int32, device=device)
+    whole = distance_MNN is not None and bool((distance_MNN == distance_MNN.round()).all())
+    customers = coordinates_IN2.shape[1] - depots
+    kept = min(neighbours, customers - 1)
+    least_I = torch.full_like(start_cost_I, 0.5) if whole else LEAST_GAIN / 2 * start_cost_I
+    return Terrain(
+        xy_IN2=coordinates_IN2.float().contiguous() if distance_MNN is None else None,
+        distance_MNN=None if distance_MNN is None else distance_MNN.float().contiguous(),
+        matrix_I=matrix_I.int().contiguous(),
+        demand_IN=demand_IN.int().contiguous(),
+        capacity_I=capacity_I.int().contiguous(),
+        near_INK=_nearest(coordinates_IN2, distance_MNN, matrix_I, depots, kept),
+        least_I=least_I.float().contiguous(),
+        depots=depots,
+        asymmetric=distance_MNN is not None and not torch.equal(distance_MNN, distance_MNN.transpose(1, 2)),
+    )
+
+
+def _nearest(
+    coordinates_IN2: Tensor, distance_MNN: Tensor | None, matrix_I: Tensor, depots: int, neighbours: int
+) -> Tensor:
+    """(I, N, K) uint16: customers, nearest first; by matrices in the shorter of the two directions."""
+    instances, nodes, _ = coordinates_IN2.shape
+    if neighbours < 1:
+        return torch.zeros(instances, nodes, 0, dtype=torch.uint16, device=coordinates_IN2.device)
+    step = max(1, CHUNK // nodes**2)
+    parts = []
+    for first in range(0, instances, step):
+        part = slice(first, first + step)
+        if distance_MNN is None:
+            points = coordinates_IN2[part].double()
+            apart_INN = (points.unsqueeze(2) - points.unsqueeze(1)).square().sum(3).sqrt()
+        else:
+            apart_INN = distance_MNN[matrix_I[part].long()]
+            apart_INN = torch.minimum(apart_INN, apart_INN.transpose(1, 2))
+        apart_INN = apart_INN.index_fill(2, torch.arange(depots, device=apart_INN.device), torch.inf)
+        apart_INN.diagonal(dim1=1, dim2=2).fill_(torch.inf)
+        # Sorted stably, so that of equally near ones the first is taken wherever this is computed.
+        parts.append(apart_INN.sort(dim=2, stable=True).indices[:, :, :neighbours].to(torch.uint16))
+    return torch.cat(parts).contiguous()
