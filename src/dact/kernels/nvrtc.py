@@ -21,7 +21,6 @@ class CudaFunction:
     """A kernel that takes one struct by value."""
 
     def __init__(self, source: str, name: str, options: Sequence[str] = ()) -> None:
-        torch.cuda.init()
         # A context of the device has to be current before a module can be loaded into it.
         torch.empty(1, device="cuda")
         self._module, self._function = ctypes.c_void_p(), ctypes.c_void_p()
@@ -43,7 +42,7 @@ class CudaFunction:
 def shared_limit() -> int:
     """Bytes of on-chip memory that one block may have."""
     properties = torch.cuda.get_device_properties(torch.cuda.current_device())
-    return int(properties.shared_memory_per_block_optin)
+    return int(getattr(properties, "shared_memory_per_block_optin", properties.shared_memory_per_block))
 
 
 def _capability() -> str:

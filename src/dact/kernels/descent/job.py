@@ -4,7 +4,7 @@ Shape letters: I instances, R rows, N nodes, K neighbours of a node, V kinds of 
 """
 
 import ctypes
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -171,12 +171,6 @@ def working_bytes(terrain: Terrain) -> int:
     size = 8 * (nodes + 1) * terrain.asymmetric + 4 * nodes * (terrain.depots > 0) + 4 * -(-nodes // 32)
     size += 2 * (4 * even + terrain.depots + 1)
     return -(-size // 16) * 16
-
-
-def to_device(terrain: Terrain, device: torch.device) -> Terrain:
-    """The same terrain elsewhere."""
-    values = {field.name: getattr(terrain, field.name) for field in fields(terrain)}
-    return Terrain(**{name: x.to(device) if isinstance(x, Tensor) else x for name, x in values.items()})
 
 
 class CKick(ctypes.Structure):
