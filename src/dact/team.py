@@ -1,38 +1,47 @@
-"""Processes that torchrun starts together: who they are, and words between them."""
+"""The processes that torchrun starts together, and what they tell each other."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Self, TypeVar
 
 import torch
 import torch.distributed as dist
+from torch import Tensor
 
-Words = TypeVar("Words")
-PATIENCE = timedelta(days=30)
+Value = TypeVar("Value")
+TIMEOUT = timedelta(days=30)
 """Who has finished waits for the others as long as they need. PyTorch would give up after half an hour."""
 
 
 @dataclass(frozen=True)
 class Team:
-    """Who takes part. A team of one needs nobody else, and its methods do nothing."""
+    """A process group, or a process alone, whose collectives then return at once."""
 
     rank: int = 0
     size: int = 1
     connected: bool = False
-    """Is there a process group? Also a team of one may have one."""
+    """Is there a process group? torchrun makes one for a single process as well."""
 
     @classmethod
-    def join(cls, device: str) -> Self:
-        """The team that torchrun started this process in, or one of its own. Takes the GPU that belongs to it."""
+    def join(cls, device: str, *, own_gpu: bool = False) -> Self:
+        """Join the group that torchrun started this process in, if any, and select this process's GPU.
+
+        `own_gpu` refuses more processes than GPUs: NCCL cannot share one. Otherwise they share.
+        """
         if not launched():
             return cls()
         if device == "cuda":
-            # Where there are fewer GPUs than processes, they are shared.
-            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
+            wanted, there = int(os.environ["LOCAL_WORLD_SIZE"]), torch.cuda.device_count()
+            if own_gpu and wanted > there:
+                raise ValueError(
+                    f"torchrun started {wanted} processes, but there are GPUs for {there}: one each is needed"
+                )
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % there)
         if not dist.is_initialized():
-            # Words and decisions are on the host, where gloo carries them; gradients stay on their GPU.
-            dist.init_process_group("cpu:gloo,cuda:nccl" if device == "cuda" else "gloo", timeout=PATIENCE)
+            # Objects go between the hosts by gloo; gradients stay on their GPU.
+            dist.init_process_group("cpu:gloo,cuda:nccl" if device == "cuda" else "gloo", timeout=TIMEOUT)
         return cls(rank=dist.get_rank(), size=dist.get_world_size(), connected=True)
 
     def leave(self) -> None:
@@ -45,17 +54,44 @@ class Team:
         """Is this the process that writes and decides?"""
         return self.rank == 0
 
-    def gathered(self, words: Words) -> list[Words]:
-        """What each process says, by rank, on every process; nobody goes on before all have spoken."""
+    def all_gather(self, value: Value) -> list[Value]:
+        """The value of each process, by rank, on every process."""
         if not self.connected:
-            return [words]
-        everybody: list[Words] = [words] * self.size
-        dist.all_gather_object(everybody, words)
-        return everybody
+            return [value]
+        values: list[Value] = [value] * self.size
+        dist.all_gather_object(values, value)
+        return values
 
-    def told(self, words: Words) -> Words:
-        """What the first process says, on every process."""
-        return self.gathered(words)[0]
+    def broadcast(self, value: Value) -> Value:
+        """The first process's value, on every process; nobody goes on before all have come here."""
+        return self.all_gather(value)[0]
+
+    def broadcast_tensors(self, tensors: Iterable[Tensor]) -> None:
+        """Replace tensors by the first process's, in place."""
+        if self.connected:
+            for x in tensors:
+                dist.broadcast(x, src=0)
+
+    def all_reduce_mean(self, tensors: list[Tensor]) -> None:
+        """Replace tensors by their means over the processes, in place and in one message."""
+        if not self.connected:
+            return
+        flat = torch.cat([x.reshape(-1) for x in tensors])
+        dist.all_reduce(flat)
+        flat /= self.size
+        start = 0
+        for x in tensors:
+            x.copy_(flat[start : start + x.numel()].view_as(x))
+            start += x.numel()
+
+    def part_of(self, count: int, name: str) -> int:
+        """How many of `count` rows are this process's."""
+        if count % self.size:
+            raise ValueError(f"{name} {count} is not a multiple of the {self.size} processes")
+        return count // self.size
+
+
+ALONE = Team()
 
 
 def launched() -> bool:

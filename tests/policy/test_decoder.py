@@ -4,9 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from dact.kernels.context import context_reference
+from dact.kernels.context import context_reference, contexts_and_queries
 from dact.policy import ENCODERS, EncoderConfig, PairDistribution
-from dact.policy.context import contexts_and_queries
 from dact.policy.decoder import Decoder, DecoderConfig
 
 ROWS, SIZE = 3, 9

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import torch
 
+from dact.team import Team
 from dact.training import load_config, make_trainer
 from dact.training.checkpoint import load_checkpoint
 from dact.training.recorder import Recorder, Silence
-from dact.training.team import Team, join_team, leave_team
 from dact.training.trainer import CHECKPOINT, Limits, Trainer
 
 
@@ -23,12 +23,12 @@ def begin(config: Path, folder: Path, team: Team) -> Trainer:
 def main(config: Path, folder: Path) -> None:
     """Train four segments, then again with a stop in the middle of the second horizon."""
     torch.set_num_threads(1)
-    team = join_team("cpu")
+    team = Team.join("cpu", own_gpu=True)
     trainer = begin(config, folder, team)
     before = {name: x.clone() for name, x in trainer.learner.learnt().items()}
     trainer.run(Limits(segments=4))
     begin(config, folder / "stopped", team).run(Limits(segments=3))
-    team.told(None)  # nobody looks for the checkpoint before it is there
+    team.broadcast(None)  # nobody looks for the checkpoint before it is there
     resumed = begin(config, folder / "stopped", team)
     resumed.run(Limits(segments=4))
     torch.save(
@@ -43,7 +43,7 @@ def main(config: Path, folder: Path) -> None:
         },
         folder / f"rank{team.rank}.pt",
     )
-    leave_team(team)
+    team.leave()
 
 
 if __name__ == "__main__":

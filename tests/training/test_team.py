@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from dact.team import ALONE, Team, first_process
 from dact.training import train_command
 from dact.training.checkpoint import load_checkpoint
-from dact.training.team import ALONE, Team, first_process, join_team
 
 WORKER = Path(__file__).with_name("team_worker.py")
 CONFIG = """
@@ -93,10 +93,11 @@ def test_command_prints_once_and_resumes(config, tmp_path):
 def test_one_process_is_alone():
     """Without torchrun there is nobody to wait for, and everything stays as it is."""
     x = torch.arange(3.0)
-    ALONE.average([x])
-    ALONE.share([x])
+    ALONE.all_reduce_mean([x])
+    ALONE.broadcast_tensors([x])
     assert x.tolist() == [0, 1, 2]
-    assert ALONE.agree(1.0, 2.5) == (1.0, 2.5)
+    assert ALONE.broadcast((1.0, 2.5)) == (1.0, 2.5)
+    assert ALONE.all_gather("here") == ["here"]
     assert ALONE.leads
     assert first_process()
 
@@ -107,11 +108,11 @@ def test_processes_without_a_gpu(monkeypatch):
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
     monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
     with pytest.raises(ValueError, match="4 processes, but there are GPUs for 2"):
-        join_team("cuda")
+        Team.join("cuda", own_gpu=True)
 
 
 def test_rows_are_divided():
     """A batch is shared out; one that cannot be is refused."""
-    assert Team(rank=1, size=4).rows(600) == 150
+    assert Team(rank=1, size=4).part_of(600, "rows") == 150
     with pytest.raises(ValueError, match="rows 10 is not a multiple of the 4 processes"):
-        Team(size=4).rows(10)
+        Team(size=4).part_of(10, "rows")

@@ -10,11 +10,11 @@ import pytest
 import torch
 from tables import rows
 
+from dact.team import Team
 from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer, train_command
 from dact.training.config import to_toml
 from dact.training.recorder import Recorder
-from dact.training.team import Team
 from dact.training.trainer import Limits
 from dact.training.validation import Score
 

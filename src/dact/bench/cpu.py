@@ -11,12 +11,12 @@ import torch
 from dact.bench.rows import cpu_name, percentiles
 from dact.instances import generate_set
 from dact.kernels.row_draws import streams
-from dact.kernels.rows import one_thread_per_operation
 from dact.policy import find_weights
 from dact.policy.weights import UNTRAINED
 from dact.problems import PROBLEMS
 from dact.provenance import commit
 from dact.search import PlainEngine, SearchConfig, start_state
+from dact.threads import one_thread_per_operation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,9 @@ from datetime import date
 import torch
 
 from dact.bench.rows import device_name, triton_version
+from dact.bench.timing import BatchTiming, time_batch
 from dact.provenance import commit
-from dact.training import BatchTiming, PpoConfig, ScheduleConfig, TrainConfig, time_batch
+from dact.training import PpoConfig, ScheduleConfig, TrainConfig
 
 
 @dataclass(frozen=True, kw_only=True)

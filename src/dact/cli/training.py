@@ -9,7 +9,8 @@ from typing import Any
 
 from dact.cli.screen import INTERRUPTED, note, show_table
 from dact.cli.train_view import TrainView, cost_text
-from dact.training import Outcome, Report, Watch, first_process, launched, load_config, train_command
+from dact.team import first_process, launched
+from dact.training import Outcome, Report, Watch, load_config, train_command
 from dact.training.command import refuse_taken
 
 COLUMNS = ("setting", "segments", "minutes", "last cost", "best cost", "collapses", "folder")

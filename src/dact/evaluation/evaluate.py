@@ -101,9 +101,9 @@ def evaluate(
         None if out is None else ResultsFile(out, fingerprint(instances, solver.pipeline.weights, config, solver.rows))
     )
     # All read, so that a file which does not belong here is refused by all; the leader's reading counts.
-    found = team.told(file.read() if file is not None else {})
+    found = team.broadcast(file.read() if file is not None else {})
     wanted = [block for block in wanted if not all(place in found for place in block)]
-    solved = team.gathered(solver.solve(wanted[team.rank :: team.size], file))
+    solved = team.all_gather(solver.solve(wanted[team.rank :: team.size], file))
     found = found | {place: cost for costs in solved for place, cost in costs.items()}
     # Another shard may have added to the file meanwhile.
     found = found | (file.read() if file is not None else {})

@@ -13,13 +13,13 @@ from torch import Tensor
 from dact.instances import Instance, InstanceSet, Routes, check
 from dact.instances.arrays import FloatArray
 from dact.kernels.row_draws import streams
-from dact.kernels.rows import one_thread_per_operation
 from dact.pipeline.config import SolveConfig
 from dact.pipeline.judge import judge, recost
 from dact.pipeline.methods import SEARCHES, Setup
 from dact.policy import Library, Weights
 from dact.problems import PROBLEMS, Batch, Problem
 from dact.search import Searcher, SearchRun, Stop, Watcher, best_tours, rows_at_once, search_batch
+from dact.threads import one_thread_per_operation
 
 
 class Starts(NamedTuple):

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from dact.kernels.context import contexts_and_queries
 from dact.kernels.launch import runs_triton
 from dact.kernels.move_log_prob import move_log_prob
 from dact.kernels.pair_logits import Aggregation, pair_logits
 from dact.kernels.pick_move import fold_heads
-from dact.policy.context import contexts_and_queries
 from dact.policy.distribution import PairDistribution
 from dact.policy.encoders.base import matrices, project, split_heads
 from dact.policy.sizes import check_sizes

@@ -6,13 +6,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from dact.kernels.rows import map_rows
 from dact.policy.critic import Critic, CriticConfig
 from dact.policy.decoder import Decoder, DecoderConfig
 from dact.policy.encoders import ENCODERS, EncoderConfig
 from dact.policy.positions import PositionConfig, encoding
 from dact.policy.recording import Recorder
 from dact.policy.sizes import check_sizes
+from dact.threads import map_rows
 
 # Pairs of positions that a core works on at a time: the attention scores of all heads, 1.3 MB, stay in its cache.
 CPU_PAIRS = 40_000

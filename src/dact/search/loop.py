@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dact.instances.arrays import FloatArray
-from dact.kernels.rows import one_thread_per_operation
 from dact.problems import Batch
 from dact.search.searcher import Searcher
 from dact.search.state import SearchState
 from dact.search.stop import Stop
 from dact.search.trace import Record, Trace
+from dact.threads import one_thread_per_operation
 
 Watcher = Callable[[float, int, float, float], None]
 """Called with (fraction done, steps done, seconds, mean best cost) whenever the loop looks up."""

@@ -8,12 +8,9 @@ from dact.training.networks import RuntimeConfig
 from dact.training.ppo import PpoConfig, evaluate_segment, update
 from dact.training.recorder import Report, Watch
 from dact.training.rollout import Segment, Task, rollout
-from dact.training.team import first_process, launched
-from dact.training.timing import BatchTiming, time_batch
 from dact.training.trainer import Trainer
 
 __all__ = [
-    "BatchTiming",
     "Outcome",
     "PpoConfig",
     "Report",
@@ -25,13 +22,10 @@ __all__ = [
     "Trainer",
     "Watch",
     "evaluate_segment",
-    "first_process",
-    "launched",
     "load_config",
     "make_trainer",
     "n_step_returns",
     "rollout",
-    "time_batch",
     "train_command",
     "update",
 ]

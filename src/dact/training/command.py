@@ -12,6 +12,7 @@ from pathlib import Path
 from dact.interrupts import Interrupts
 from dact.policy import CriticConfig, Policy, PolicyConfig, adapted, make_critic, starting_weights
 from dact.problems import PROBLEMS
+from dact.team import ALONE, Team
 from dact.training.checkpoint import Checkpoint, Progress, load_checkpoint
 from dact.training.config import NetworkConfig, TrainConfig, changed, from_dict, load_config, network_of, to_toml
 from dact.training.instances import InstanceSource
@@ -19,7 +20,6 @@ from dact.training.learner import Learner
 from dact.training.networks import Networks, fresh_networks, make_networks
 from dact.training.recorder import Recorder, Silence, Watch
 from dact.training.rollout import Task
-from dact.training.team import ALONE, Team, join_team, leave_team
 from dact.training.trainer import BEST, CHECKPOINT, Limits, Trainer
 from dact.training.validation import Validation
 
@@ -76,7 +76,7 @@ def train_command(
     folder = resume or out or Path("runs") / settled.name
     if resume is None:
         refuse_taken(folder)
-    team = join_team(settled.runtime.resolved().device)
+    team = Team.join(settled.runtime.resolved().device, own_gpu=True)
     try:
         trainer = make_trainer(settled, folder, Silence(), checkpoint=checkpoint, init=init, team=team)
         if team.leads:
@@ -88,7 +88,7 @@ def train_command(
         with Interrupts(signal.SIGINT, signal.SIGTERM, patient=team.connected) as interrupts:
             finished = trainer.run(Limits(deadline=deadline, segments=most, stop=lambda: interrupts.asked))
     finally:
-        leave_team(team)
+        team.leave()
     best = folder / BEST
     return Outcome(
         folder=folder,
@@ -120,7 +120,7 @@ def make_trainer(
     """Build everything a run needs, on its device, captured and ready."""
     runtime = config.runtime.resolved()
     task = Task(problem=config.searched_problem(), operator=config.operator)
-    rows = team.rows(config.schedule.rows)
+    rows = team.part_of(config.schedule.rows, "schedule.rows")
     source = InstanceSource(
         problem=task.problem, size=config.size, rows=rows, config=config.instances, sizes=config.sizes
     )
@@ -137,7 +137,7 @@ def make_trainer(
         trainer.resume(checkpoint)
     elif networks.origin is not None:
         trainer.progress.started_from, trainer.progress.start_minutes = networks.origin
-    team.share(learner.learnt().values())
+    team.broadcast_tensors(learner.learnt().values())
     return trainer
 
 

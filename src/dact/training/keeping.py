@@ -17,7 +17,7 @@ GENERATOR = "generator"
 def keep(path: Path, config: TrainConfig, learner: Learner, progress: Progress, best: dict[str, Tensor]) -> None:
     """Write a checkpoint, with the instances and draws of every process."""
     own = {name: x.detach().cpu() for name, x in learner.own().items()}
-    _, *others = learner.team.gathered(own | {GENERATOR: learner.generator.get_state()})
+    _, *others = learner.team.all_gather(own | {GENERATOR: learner.generator.get_state()})
     if not learner.team.leads:
         return
     save_checkpoint(

@@ -14,6 +14,7 @@ from torch import Generator, Tensor
 from dact.kernels.row_draws import new_streams
 from dact.problems import Batch
 from dact.search import Engine, SearchState, start_state
+from dact.team import ALONE, Team
 from dact.training.buffers import Buffers, make_buffers, snapshot, write
 from dact.training.curriculum import CurriculumConfig
 from dact.training.graph import captured
@@ -23,7 +24,6 @@ from dact.training.optimiser import Optimiser
 from dact.training.pool import Pool, make_pool
 from dact.training.ppo import METRICS, PpoConfig, update
 from dact.training.rollout import NEVER, Task, rollout
-from dact.training.team import ALONE, Team
 
 LOSS_SCALE = 2.0**14
 """In half precision. A row's share of a mean over thousands of rows would be lost without it."""
@@ -59,7 +59,7 @@ class Learner:
     ) -> None:
         self.networks, self.task, self.config = networks, task, config
         self.seed, self.curriculum, self.team = seed, curriculum, team
-        average = team.average if team.connected else None
+        average = team.all_reduce_mean if team.connected else None
         self.optimiser = Optimiser(
             networks.policy,
             networks.critic,
@@ -124,7 +124,7 @@ class Learner:
 
     def read_metrics(self) -> dict[str, float]:
         """Means over the segments since the last reading, and over the team. Waits for the device."""
-        self.team.average([self.metrics_M])
+        self.team.all_reduce_mean([self.metrics_M])
         sums = self.metrics_M.tolist()
         self.metrics_M.zero_()
         return dict(zip(METRICS, (value / max(sums[-1], 1) for value in sums[:-1]), strict=True))

@@ -132,7 +132,7 @@ class Trainer:
             verdict = STOP
         elif self.progress.segments >= limits.segments or time.perf_counter() >= limits.deadline:
             verdict = END
-        verdict, self.progress.seconds = self.team.agree(verdict, self.progress.seconds)
+        verdict, self.progress.seconds = self.team.broadcast((verdict, self.progress.seconds))
         return verdict
 
     def _begin_horizon(self) -> None:
@@ -202,7 +202,7 @@ class Trainer:
             score = self.validation.measure(stop) if self.validation is not None else Score(math.nan)
         stopped, score = score is None, score or Score(math.nan)
         gap = math.nan if score.gap is None else score.gap
-        cost, gap, compared, anybody = self.team.agree(score.cost, gap, score.compared, float(stopped))
+        cost, gap, compared, anybody = self.team.broadcast((score.cost, gap, score.compared, stopped))
         if anybody:
             raise Stopped
         self._tick()
@@ -269,7 +269,7 @@ class Trainer:
         by_batches = config.every_batches > 0 and horizon % config.every_batches == 0
         waited = self.progress.seconds - self.progress.validated_at
         due = by_batches or (config.every_seconds > 0 and waited >= config.every_seconds)
-        return self.team.agree(due, self.progress.seconds - self._saved_at >= SAVE_EVERY)
+        return self.team.broadcast((due, self.progress.seconds - self._saved_at >= SAVE_EVERY))
 
     def _tick(self) -> None:
         now = time.perf_counter()

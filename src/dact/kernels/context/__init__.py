@@ -5,5 +5,6 @@ query_s   = context_s query_matrix_s
 """
 
 from dact.kernels.context.reference import context_reference
+from dact.kernels.context.training import contexts_and_queries
 
-__all__ = ["context_reference"]
+__all__ = ["context_reference", "contexts_and_queries"]

@@ -1,6 +1,6 @@
 """The first half of the decoder for training: contexts and queries in one pass, and their gradients in few.
 
-On a GPU the forward pass is the kernel of kernels/context. The backward pass is written out, because PyTorch's own
+On a GPU the forward pass is the kernel of this folder. The backward pass is written out, because PyTorch's own
 reads the activations several times more: for the pooling, and to add up what flows back to the same tensor.
 Shape letters: S aspects, B rows, N tour length, D width, E = heads * D.
 """
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dact.kernels.context import context_reference
+from dact.kernels.context.reference import context_reference
 from dact.kernels.launch import float32_precision, runs_triton
 
 PARTS = 64
@@ -20,7 +20,7 @@ PARTS = 64
 def contexts_and_queries(
     x_SBND: Tensor, local_SDD: Tensor, whole_SDD: Tensor, query_SDE: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """As kernels/context, with gradients; matrices are rounded to the dtype of `x_SBND`, and keep theirs."""
+    """As `context_reference`, with gradients; matrices are rounded to the dtype of `x_SBND`, and keep theirs."""
     matrices = (local_SDD, whole_SDD, query_SDE)
     context_SBND, query_SBNE = _Contexts.apply(x_SBND.contiguous(), *matrices)  # type: ignore[no-untyped-call]
     return context_SBND, query_SBNE

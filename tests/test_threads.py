@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dact.kernels.rows import map_rows, one_thread_per_operation
+from dact.threads import map_rows, one_thread_per_operation
 
 
 @pytest.mark.parametrize("most", [1, 3, 10])
