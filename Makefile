@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint format clean
+.PHONY: demo test test-slow lint format clean
 
 demo: $(VENV)/train.done
 	mkdir -p out
@@ -14,6 +14,11 @@ demo: $(VENV)/train.done
 
 test: $(VENV)/dev.done lint
 	$(BIN)/python -m pytest -n 2
+
+# All tests, the slow ones included; then notes which kernels compiled, so that `make test` leaves them out.
+test-slow: $(VENV)/dev.done lint
+	$(BIN)/python -m pytest -n 2 -m ""
+	$(BIN)/python tests/kernels/launches.py --record
 
 lint: $(VENV)/dev.done
 	$(BIN)/ruff check src tests examples benchmarks

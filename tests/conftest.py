@@ -49,6 +49,28 @@ def parity_folder() -> Path:
     return folder
 
 
+class Clock:
+    """Stands still until it is told that time passes."""
+
+    now = 0.0
+
+    def perf_counter(self) -> float:
+        """Seconds."""
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """What limits on a search's time are measured by in this test, instead of the machine's clock."""
+    stopped = Clock()
+    monkeypatch.setattr("dact.search.stop.time", stopped)
+    return stopped
+
+
 @pytest.fixture
 def generator() -> torch.Generator:
     """A fixed random stream."""

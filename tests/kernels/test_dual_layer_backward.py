@@ -1,17 +1,14 @@
 """The trained encoder layers' kernels against plain PyTorch with autograd, in float64."""
 
-from pathlib import Path
-
 import pytest
 import torch
-from apart import run_apart
 from torch import Tensor
 
 from dact.kernels.dual_layer import DualLayer, dual_layer_reference
 from dact.policy.encoders import DualAspectEncoder, EncoderConfig
 
-triton = pytest.importorskip("triton")
-ASSEMBLER = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas"
+pytest.importorskip("triton")
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="the interpreter has one order of programs")
 HEADS = 4
 NAMES = ("embed", *DualLayer._fields)
 # Where rounding moves a hidden unit across zero, its gradient appears or vanishes: the share of such units is as small
@@ -111,6 +108,7 @@ def test_small_gradients_lose_nothing(device: str) -> None:
         assert torch.equal(ours * 2.0**-30, theirs)
 
 
+@needs_gpu
 def test_same_inputs_same_bits(device: str) -> None:
     """Sums have a fixed order."""
     case = Case(5, 12, device, layers=2)
@@ -181,29 +179,3 @@ def test_long_tours_and_other_norms_take_the_modules(device: str, monkeypatch: p
         layer_norm = DualAspectEncoder(2, EncoderConfig(layers=1, norm="layer")).to(device)
         assert not layer_norm.has_kernels(5)
         assert layer_norm(case.features[:, :5], case.place[:5]).shape == (2, 1, 5, 64)
-
-
-COMPILE = """
-import torch
-from offline import caught_launches
-from dact.kernels.dual_layer.training import encode_triton
-from dact.policy.encoders import DualAspectEncoder, EncoderConfig
-encoder = DualAspectEncoder(7, EncoderConfig(layers=2))
-with caught_launches() as reports:
-    for size in (20, 50, 100):
-        inputs = torch.zeros(264, size, 7), torch.zeros(size, 64), encoder.embed.weight, encoder.weights()
-        encode_triton(*inputs, 4, torch.float16).sum().backward()
-for each in reports:
-    print(each.name, each.spilled_bytes, each.shared_bytes)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not ASSEMBLER.is_file(), reason="Triton has no assembler here")
-def test_kernels_compile_for_hopper() -> None:
-    """Every kernel of a training step fits a multiprocessor, and little spills."""
-    lines = run_apart("-c", COMPILE)
-    assert len(lines) == 3 * (1 + 2 * 2 + 2 * 3 + 1)
-    for name, spilled, shared in lines:
-        assert int(spilled) <= 400, name
-        assert int(shared) <= 227 * 1024, name

@@ -1,19 +1,17 @@
 """Log-probability and entropy of moves: the kernels against plain PyTorch in float64, values and gradients."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from apart import run_apart
 from torch import Tensor
 
 from dact.kernels.move_log_prob import Aggregation, move_log_prob, move_log_prob_reference
 from dact.kernels.pair_logits import pair_logits_reference
 from dact.policy import PairDistribution
 
-triton = pytest.importorskip("triton")
-ASSEMBLER = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas"
+pytest.importorskip("triton")
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="the interpreter has one order of programs")
 CLIP = 6.0
 SIZES = (5, 16, 17, 31, 33, 50, 70)
 VALUE_TOLERANCE = {torch.float32: 1e-5, torch.float16: 2e-2}
@@ -162,6 +160,7 @@ def test_other_launches(launch: dict[str, int], device: str) -> None:
     check(kernels(tensors, pairs, incoming, torch.float32, launch=Launch(**launch))[1], expected, 1e-5)
 
 
+@needs_gpu
 def test_the_same_twice(device: str) -> None:
     """Sums have a fixed order, so a second call gives the same bits."""
     tensors, pairs = operands(3, 33, device), moves(3, 33, device)
@@ -189,30 +188,3 @@ def test_sizes_without_a_kernel_are_refused(device: str) -> None:
     query, key, *network = operands(3, 5, device)
     with pytest.raises(ValueError, match="8 heads in queries of"):
         move_log_prob_triton(query[..., :64], key[..., :16], Aggregation(*network), **moves(3, 5, device))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not ASSEMBLER.is_file(), reason="Triton has no assembler here")
-def test_the_kernels_compile_for_hopper() -> None:
-    """In half precision three programs of the kernel over pairs share a multiprocessor, with little spilled."""
-    lines = run_apart(__file__)
-    assert len(lines) == 10
-    for name, _registers, spilled, shared in lines:
-        assert int(spilled) <= (200 if name == "_pairs_kernel" else 0), name
-        assert int(shared) <= 227 * 1024 // (2 if name == "_pairs_kernel" else 1), name
-
-
-def compile_all() -> None:
-    """Print what the assembler says of each kernel, in half precision and in TF32."""
-    from offline import caught_launches
-
-    for dtype in (torch.float16, torch.float32):
-        with caught_launches() as reports:
-            tensors = operands(3, 100, "cpu")
-            kernels(tensors, moves(3, 100, "cpu"), [torch.ones(3)], dtype, precision="tf32")
-        for each in reports:
-            print(each.name, each.registers, each.spilled_bytes, each.shared_bytes)
-
-
-if __name__ == "__main__":
-    compile_all()

@@ -70,7 +70,6 @@ def test_gradients(size: int, dtype: torch.dtype, magnitude: float, device: str)
         assert distance(ours, theirs) < 3 * TOLERANCE[dtype], name
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("poisoned")
 def test_long_tours(device: str) -> None:
     """Tours of more than 128 positions, whose queries are taken in several pieces."""

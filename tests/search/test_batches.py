@@ -1,7 +1,6 @@
 """How many rows at once, what happens where memory is too small for them, and what counts as time."""
 
 import gc
-import time
 
 import pytest
 import torch
@@ -53,16 +52,16 @@ def test_rows_on_a_cpu() -> None:
     assert [rows_at_once(engine, length, 1, CPU) for length in (20, 100, 5000)] == [60, 12, 1]
 
 
-def test_preparing_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preparing_does_not_count(monkeypatch: pytest.MonkeyPatch, clock) -> None:
     """An engine that compiles for long leaves a search its whole time limit."""
     policy = Policy(PolicyConfig(features=2)).eval()
     batch = PROBLEMS["tsp"].sample(6, 1, torch.Generator().manual_seed(0))
     engine = PlainEngine(PROBLEMS["tsp"], policy, SearchConfig())
-    monkeypatch.setattr(PlainEngine, "prepare", lambda *_: time.sleep(0.4))
-    stop = Stop(seconds=0.2)
+    monkeypatch.setattr(PlainEngine, "prepare", lambda *_: clock.advance(100))
+    monkeypatch.setattr(PlainEngine, "advance", lambda _engine, _batch, state, _steps: clock.advance(0.5) or state)
+    stop = Stop(seconds=2)
     done = search_batch(engine, batch, torch.arange(6)[None], streams(0, [0], "cpu"), augment=1, stop=stop)
-    assert done.steps > 0
-    assert 0.2 <= done.seconds < 0.35
+    assert (done.steps, done.seconds) == (4, 2)
 
 
 def test_too_little_memory_halves_the_parts() -> None:
