@@ -127,7 +127,7 @@ def test_idle_moves_are_known_for_two_opt():
 
 def test_files_that_are_no_configs(tmp_path):
     """Missing, no TOML, and incomplete files are refused with their name or what they lack."""
-    with pytest.raises(ValueError, match=r"none\.toml: cannot be read"):
+    with pytest.raises(ValueError, match=r"none\.toml: does not exist"):
         load_config(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("size = = 3")
     with pytest.raises(ValueError, match=r"bad\.toml: is not TOML"):

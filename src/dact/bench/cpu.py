@@ -58,11 +58,13 @@ class Timing:
 
 def measure_cpu(cases: tuple[Case, ...] = CASES, most_threads: int | None = None) -> Iterator[Timing]:
     """Time every case with 1, 2, ... threads; the number of threads is put back at the end."""
-    before = torch.get_num_threads()
+    before, cores = torch.get_num_threads(), os.cpu_count() or 1
+    if most_threads is not None and not 1 <= most_threads <= 2**10:
+        raise ValueError(f"threads {most_threads} is not between 1 and {2**10}")
     try:
         for case in cases:
             step = _stepper(case)
-            for threads in range(1, (most_threads or os.cpu_count() or 1) + 1):
+            for threads in range(1, (most_threads or cores) + 1):
                 torch.set_num_threads(threads)
                 yield _timing(case, threads, step)
     finally:

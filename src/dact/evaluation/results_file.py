@@ -1,6 +1,7 @@
 """Results that outlive an interruption: a line of JSON for each instance, added block by block."""
 
 import json
+import math
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from io import SEEK_END, FileIO
@@ -74,7 +75,9 @@ class ResultsFile:
         try:
             result = json.loads(line)
             place, cost, run = int(result["instance"]), float(result["cost"]), result["run"]
-        except (ValueError, TypeError, KeyError):
+            if place < 0 or not math.isfinite(cost):
+                raise ValueError
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise InputError(f"{self.path}: line {number} is not a result of `dact evaluate`") from None
         if run != self.run:
             raise InputError(

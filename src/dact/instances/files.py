@@ -31,9 +31,9 @@ def read_bytes(path: Path, most: int = MAX_SET_BYTES) -> bytes:
     return content
 
 
-def read_text(path: Path) -> str:
-    """Read a text file: UTF-8 with or without a byte-order mark, else Latin-1 as old comments are."""
-    content = read_bytes(path, MAX_TEXT_BYTES)
+def read_text(path: Path, most: int = MAX_TEXT_BYTES) -> str:
+    """Read a text file of at most so many bytes: UTF-8 with or without a byte-order mark, else Latin-1 as old comments are."""
+    content = read_bytes(path, most)
     if b"\0" in content:
         raise InputError("is a binary file, not text")
     try:

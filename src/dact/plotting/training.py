@@ -4,6 +4,7 @@ import csv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,13 +48,22 @@ def read_training(folder: Path) -> TrainingLog:
     """Read the metrics of a run directory."""
     path = folder / METRICS_FILE
     with naming(path):
-        rows = list(csv.DictReader(read_text(path).splitlines()))
+        rows = _rows(read_text(path))
         if not rows or any(name not in rows[0] for name in NEEDED):
             raise InputError(f"holds no rows with the columns {', '.join(NEEDED)}")
         columns = {name: _numbers(name, [row[name] for row in rows]) for name in rows[0] if name != "event"}
     return TrainingLog(
-        name=folder.resolve().name, columns=columns, events=tuple(str(row["event"] or "") for row in rows)
+        name=folder.resolve().name, columns=columns, events=tuple(row["event"] for row in rows)
     )
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    """By column; cells beyond the last column are left out, and missing ones are empty."""
+    try:
+        head, *rows = csv.reader(text.splitlines())
+    except (csv.Error, ValueError):
+        return []
+    return [{name: cell for name, cell in zip_longest(head, row[: len(head)], fillvalue="")} for row in rows if row]
 
 
 def save_training_plot(folder: Path, path: Path) -> None:

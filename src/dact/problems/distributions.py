@@ -12,6 +12,7 @@ import torch
 from torch import Generator, Tensor
 
 from dact.instances import capacity_for
+from dact.instances.limits import MAX_NODES
 
 NODES = ("uniform", "clustered", "mixed")
 DEPOTS = ("uniform", "centre", "corner")
@@ -67,8 +68,9 @@ class InstanceConfig:
                 f"instances.route_low, route_mode and route_high are {self.route_low:g}, {self.route_mode:g} and "
                 f"{self.route_high:g}, but must rise from 2 or more"
             )
-        if self.most_routes < 0:
-            raise ValueError(f"instances.most_routes {self.most_routes} is negative")
+        if not 0 <= self.most_routes <= MAX_NODES:
+            fault = "negative" if self.most_routes < 0 else f"above {MAX_NODES}"
+            raise ValueError(f"instances.most_routes {self.most_routes} is {fault}")
         if self.capacity == "kool" and self.demand not in ("kool", "unit", "1-10", "5-10"):
             raise ValueError(f"instances.demand '{self.demand}' needs instances.capacity 'routes'")
 

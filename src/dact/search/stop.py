@@ -17,10 +17,12 @@ class Stop:
     def __post_init__(self) -> None:
         if self.steps is None and self.seconds is None:
             raise ValueError("a search needs a limit on steps or seconds")
-        if self.steps is not None and self.steps < 0:
-            raise ValueError(f"steps {self.steps} is below 0")
-        if self.seconds is not None and not self.seconds > 0:
+        if self.steps is not None and not 0 <= self.steps < 2**63:
+            raise ValueError(f"steps {self.steps} is {'below 0' if self.steps < 0 else 'not below 2^63'}")
+        if self.seconds is not None and not 0 < self.seconds < math.inf:
             raise ValueError(f"time limit {self.seconds} is not a positive number of seconds")
+        if self.target is not None and math.isnan(self.target):
+            raise ValueError("target nan is not a number")
 
     def elapsed(self) -> float:
         """Seconds since the clock was started."""

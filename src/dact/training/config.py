@@ -8,6 +8,10 @@ from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dat
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
+from dact.instances import InputError
+from dact.instances.errors import brief, naming, shown
+from dact.instances.files import read_text
+from dact.instances.limits import MAX_NODES
 from dact.operators import OPERATORS
 from dact.policy import CriticConfig, DecoderConfig, EncoderConfig, PolicyConfig, PositionConfig
 from dact.problems import PROBLEMS, InstanceConfig, Problem
@@ -16,6 +20,13 @@ from dact.training.networks import RuntimeConfig
 from dact.training.ppo import PpoConfig
 from dact.training.validation import ValidationConfig
 
+CONFIG_BYTES = 2**16
+CONFIG_DOTS = 1000
+"""Length of a file and dots in it: ours have a tenth of that."""
+LARGEST_NUMBER = 2**31 - 1
+"""Of all settings."""
+LARGEST_BATCH = 2**30
+"""Positions of all rows and steps that are in memory together."""
 PAPERS_CRITIC = CriticConfig()
 
 
@@ -67,6 +78,11 @@ def network_of(config: PolicyConfig) -> NetworkConfig:
     )
 
 
+def _check_size(size: int) -> None:
+    if not 4 <= size <= MAX_NODES:
+        raise ValueError(f"size {size} is {'below 4' if size < 4 else f'above {MAX_NODES}'}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
     """A training run."""
@@ -101,8 +117,7 @@ class TrainConfig:
         if not self.idle_moves and self.operator != "two_opt":
             raise ValueError(f"idle_moves = false goes with the operator two_opt, not with {self.operator}")
         for size in (self.size, *self.sizes):
-            if size < 4:
-                raise ValueError(f"size {size} is below 4")
+            _check_size(size)
         if len(set(self.sizes)) < len(self.sizes):
             raise ValueError(f"sizes {list(self.sizes)} name a size twice")
         if not 0 <= self.seed < 2**31:
@@ -113,6 +128,12 @@ class TrainConfig:
             )
         if self.curriculum.ages:
             self._check_ages(self.curriculum.ages)
+
+        most = max(self.size, *self.sizes, 0)
+        for name, rows in (("schedule.rows", self.schedule.rows), ("validation.count", self.validation.count)):
+            if rows * most * self.ppo.segment > LARGEST_BATCH:
+                product = f"{name} {rows} times size {most} times ppo.segment {self.ppo.segment}"
+                raise ValueError(f"{product} is above {LARGEST_BATCH}, more than any device holds")
 
     def _check_ages(self, ages: int) -> None:
         """Rows are replaced between segments, by instances that are drawn as a horizon begins."""
@@ -137,16 +158,22 @@ class TrainConfig:
 
 def load_config(path: Path, settings: Sequence[str] = ()) -> TrainConfig:
     """Read a TOML file and apply `key=value` or `table.key=value` changes."""
-    try:
-        plain = tomllib.loads(path.read_text())
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: is not TOML ({error})") from error
+    with naming(path):
+        plain = _toml(read_text(path, CONFIG_BYTES))
     try:
         return from_dict(changed(plain, settings))
     except ValueError as error:
         raise ValueError(f"{path}{' with ' if settings else ''}{', '.join(settings)}: {error}") from error
+
+
+def _toml(text: str) -> dict[str, Any]:
+    # Python's parser takes time and memory in the square of the parts of a key.
+    if text.count(".") > CONFIG_DOTS:
+        raise InputError(f"is not TOML of ours (it has {text.count('.')} dots)")
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is not TOML ({brief(error)})") from error
 
 
 def from_dict(plain: dict[str, Any]) -> TrainConfig:
@@ -198,8 +225,8 @@ def _place(key: str) -> tuple[str, str]:
 
 def _value(text: str) -> Any:  # noqa: ANN401 - whatever TOML can say
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return _toml(f"value = {text}")["value"]
+    except InputError:
         return text
 
 
@@ -208,7 +235,10 @@ def _span(text: str) -> list[int] | str:
     found = re.fullmatch(r"(\d+)-(\d+)(?:/(\d+))?", text.strip())
     if found is None:
         return text
+    if max(len(part or "") for part in found.groups()) > 9:
+        raise ValueError(f"range {text.strip()[:60]} is too large")
     low, high, step = (int(part or 1) for part in found.groups())
+    _check_size(high)
     return list(range(low, high + 1, step)) if low <= high and step > 0 else text
 
 
@@ -247,6 +277,8 @@ def _checked(wanted: Any, value: Any, key: str) -> Any:  # noqa: ANN401 - a type
         value = _span(value) if isinstance(value, str) else value
         items = value if isinstance(value, list | tuple) else (value,)
         return tuple(_checked(get_args(wanted)[0], item, key) for item in items)
+    if type(value) is int and abs(value) > LARGEST_NUMBER:
+        raise ValueError(f"setting '{key}' is {shown(value)}, but must be at most {LARGEST_NUMBER} in size")
     if wanted is float and type(value) is int:
         return float(value)
     if wanted is str and type(value) is bool:
@@ -254,5 +286,5 @@ def _checked(wanted: Any, value: Any, key: str) -> Any:  # noqa: ANN401 - a type
     if wanted is float and type(value) is float and not math.isfinite(value):
         raise ValueError(f"setting '{key}' is {value}, but must be a finite number")
     if type(value) is not wanted:
-        raise ValueError(f"setting '{key}' is {value!r}, but must be of type {wanted.__name__}")
+        raise ValueError(f"setting '{key}' is {shown(value)}, but must be of type {wanted.__name__}")
     return value

@@ -29,8 +29,8 @@ class SearchConfig:
     def __post_init__(self) -> None:
         if self.operator not in (AUTO, *OPERATORS):
             raise ValueError(f"operator '{self.operator}' is not one of {', '.join((AUTO, *OPERATORS))}")
-        if self.patience < 1:
-            raise ValueError(f"patience {self.patience} is below 1")
+        if not 1 <= self.patience < 2**31:
+            raise ValueError(f"patience {self.patience} is {'below 1' if self.patience < 1 else 'not below 2^31'}")
 
 
 class Step(NamedTuple):
