@@ -75,8 +75,8 @@ class _Group:
 
     members: dict[int, Instance]
     pipeline: Pipeline
-    length: int
-    """Of their tours."""
+    rows: int
+    """Instances to search side by side."""
 
 
 class Plan:
@@ -88,8 +88,7 @@ class Plan:
             _refuse_wrong_start(instances, start_routes)
         library = Library()
         self._groups = [
-            _Group(members=members, pipeline=_pipeline(members, config, library), length=length)
-            for length, members in _groups(instances, len(start_routes or ()))
+            self._group(length, members, library) for length, members in _groups(instances, len(start_routes or ()))
         ]
 
     def cards(self) -> list[Card]:
@@ -114,15 +113,16 @@ class Plan:
         def work(part: range) -> list[Result]:
             return self._solve_part(group, places[part.start : part.stop], watch)
 
-        for part, results in Parts(self._rows(group)).each(range(len(places)), work):
+        for part, results in Parts(group.rows).each(range(len(places)), work):
             self._interrupted |= any(result.interrupted for result in results)
             yield from zip(places[part.start : part.stop], results, strict=True)
 
-    def _rows(self, group: _Group) -> int:
+    def _group(self, length: int, members: dict[int, Instance], library: Library) -> _Group:
         """Under a time limit every instance is searched alone, so that it gets its whole time."""
-        if self.config.time_limit is not None:
-            return 1
-        return group.pipeline.rows_at_once(group.length, own_distances=True)
+        first = next(iter(members.values()))
+        pipeline = Pipeline.build(first.problem, first.customers, self.config, library=library)
+        rows = pipeline.rows_at_once(length, own_distances=True)
+        return _Group(members=members, pipeline=pipeline, rows=1 if self.config.time_limit is not None else rows)
 
     def _solve_part(self, group: _Group, places: list[int], watch: Watcher | None) -> list[Result]:
         """Solve some instances of a group side by side."""
@@ -133,11 +133,6 @@ class Plan:
         found = pipeline.search(batch, pipeline.starts(batch, places, self.start_routes), stop, watch)
         answers = zip(instances, found.answers(instances), found.run.traces, strict=True)
         return [_result(*each, run=found.run, pipeline=pipeline) for each in answers]
-
-
-def _pipeline(members: dict[int, Instance], config: SolveConfig, library: Library) -> Pipeline:
-    first = next(iter(members.values()))
-    return Pipeline.build(first.problem, first.customers, config, library=library)
 
 
 def _groups(instances: Sequence[Instance], routes_needed: int) -> list[tuple[int, dict[int, Instance]]]:

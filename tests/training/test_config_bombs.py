@@ -61,6 +61,6 @@ def test_settings(setting: str, tmp_path: Path) -> None:
     """Sizes, rows and networks beyond any device are refused by the name of the setting."""
     path = tmp_path / "a.toml"
     path.write_text(BASE + "[schedule]\nrows = 1000000\nhorizon = 200\n" * (setting == "ppo.segment=200"))
-    with within_seconds(2), within_megabytes(50), pytest.raises(ValueError, match="a.toml") as caught:
+    with within_seconds(2), within_megabytes(50), pytest.raises(ValueError, match=r"a\.toml") as caught:
         load_config(path, [setting])
     assert len(str(caught.value).splitlines()) == 1

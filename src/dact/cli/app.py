@@ -60,6 +60,7 @@ def solve(
     seed: options.Seed = 0,
     rounding: Annotated[str | None, typer.Option(help="nearest, none or ceil instead of the file's own.")] = None,
     capacity: Annotated[int | None, typer.Option(help="Of a vehicle, for CSV files with a demand column.")] = None,
+    max_nodes: options.MaxNodes = options.MAX_NODES,
     out: Annotated[Path | None, typer.Option(help="A solution file (.tour, .sol, .json), or a folder.")] = None,
     plot: Annotated[Path | None, typer.Option(help="A picture (.png, .svg, .pdf), or a folder.")] = None,
     as_json: options.Json = False,
@@ -75,7 +76,7 @@ def solve(
     from dact.pipeline import SolveConfig
 
     config = SolveConfig.flat(steps=steps, time_limit=time_limit, target=target, seed=seed, **settings)
-    request = Request(files=tuple(files), start=start, rounding=rounding, capacity=capacity)
+    request = Request(files=tuple(files), start=start, rounding=rounding, capacity=capacity, max_nodes=max_nodes)
     raise typer.Exit(solve_files(request, config, Outputs(out=out, plot=plot, as_json=as_json)))
 
 
@@ -92,6 +93,7 @@ def evaluate(
     ] = None,
     start: Annotated[str, typer.Option(help="greedy or random.")] = "greedy",
     seed: options.Seed = 0,
+    max_nodes: options.MaxNodes = options.MAX_NODES,
     out: Annotated[
         Path | None, typer.Option(help="A .jsonl file to keep finished blocks in; the same command goes on from it.")
     ] = None,
@@ -109,7 +111,7 @@ def evaluate(
     from dact.pipeline import SolveConfig
 
     config = SolveConfig.flat(steps=steps, start=start, seed=seed, **settings)
-    work = Work(file=file, limit=limit, shard=shard, rows=rows, out=out)
+    work = Work(file=file, max_nodes=max_nodes, limit=limit, shard=shard, rows=rows, out=out)
     raise typer.Exit(evaluate_set(work, config, as_json=as_json))
 
 

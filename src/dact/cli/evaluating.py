@@ -21,6 +21,7 @@ class Work:
     """What to evaluate, in which pieces, and where finished ones are kept."""
 
     file: Path
+    max_nodes: int
     limit: int | None
     shard: str
     rows: int | None
@@ -30,7 +31,7 @@ class Work:
         """The set, or the first ones of it."""
         if self.limit is not None and self.limit < 1:
             raise InputError(f"limit {self.limit} is below 1")
-        return read_set(self.file).take(slice(self.limit))
+        return read_set(self.file, max_nodes=self.max_nodes).take(slice(self.limit))
 
 
 def evaluate_set(work: Work, config: SolveConfig, *, as_json: bool) -> int:

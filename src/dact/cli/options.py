@@ -10,6 +10,9 @@ import typer
 Augment = Annotated[int, typer.Option(help="Search this many of the eight symmetric pictures side by side.")]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per line on stdout, and nothing else there.")]
+MaxNodes = Annotated[int, typer.Option(help="Refuse instances of more nodes.")]
+MAX_NODES = 20_000
+"""As `dact.instances.limits` has it, which would load NumPy for the help."""
 Operator = Annotated[str, typer.Option(help="two_opt, insert, swap, or auto: as the weights were trained.")]
 Patience = Annotated[int, typer.Option(help="Steps without a better solution before going back to the best one.")]
 Precision = Annotated[

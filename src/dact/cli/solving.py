@@ -28,6 +28,7 @@ class Request:
     start: str
     rounding: str | None
     capacity: int | None
+    max_nodes: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +64,9 @@ def solve_files(request: Request, config: SolveConfig, outputs: Outputs) -> int:
 def read_instances(file: Path, request: Request) -> list[Instance]:
     """The instances of a file, named by its stem, with the rounding asked for."""
     if file.suffix.lower() in SET_PARSERS:
-        members = list(read_set(file, capacity=request.capacity))
+        members = list(read_set(file, capacity=request.capacity, max_nodes=request.max_nodes))
     else:
-        members = [read(file, capacity=request.capacity)]
+        members = [read(file, capacity=request.capacity, max_nodes=request.max_nodes)]
     if request.rounding is not None:
         with naming(file):
             members = [member.with_rounding(request.rounding) for member in members]

@@ -32,7 +32,10 @@ def read_bytes(path: Path, most: int = MAX_SET_BYTES) -> bytes:
 
 
 def read_text(path: Path, most: int = MAX_TEXT_BYTES) -> str:
-    """Read a text file of at most so many bytes: UTF-8 with or without a byte-order mark, else Latin-1 as old comments are."""
+    """Read a text file of at most so many bytes.
+
+    UTF-8 with or without a byte-order mark, else Latin-1 as old comments are.
+    """
     content = read_bytes(path, most)
     if b"\0" in content:
         raise InputError("is a binary file, not text")

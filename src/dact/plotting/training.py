@@ -52,9 +52,7 @@ def read_training(folder: Path) -> TrainingLog:
         if not rows or any(name not in rows[0] for name in NEEDED):
             raise InputError(f"holds no rows with the columns {', '.join(NEEDED)}")
         columns = {name: _numbers(name, [row[name] for row in rows]) for name in rows[0] if name != "event"}
-    return TrainingLog(
-        name=folder.resolve().name, columns=columns, events=tuple(row["event"] for row in rows)
-    )
+    return TrainingLog(name=folder.resolve().name, columns=columns, events=tuple(row["event"] for row in rows))
 
 
 def _rows(text: str) -> list[dict[str, str]]:
@@ -63,7 +61,7 @@ def _rows(text: str) -> list[dict[str, str]]:
         head, *rows = csv.reader(text.splitlines())
     except (csv.Error, ValueError):
         return []
-    return [{name: cell for name, cell in zip_longest(head, row[: len(head)], fillvalue="")} for row in rows if row]
+    return [dict(zip_longest(head, row[: len(head)], fillvalue="")) for row in rows if row]
 
 
 def save_training_plot(folder: Path, path: Path) -> None:

@@ -1,0 +1,35 @@
+"""How much memory there is, so that what cannot fit is refused before it is begun."""
+
+from pathlib import Path
+
+GIGABYTE = 1e9
+_LIMIT, _USED = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
+
+
+def available_memory() -> int | None:
+    """Bytes that this machine, or the container, can still give; None where that cannot be told."""
+    known = [each for each in (_of_machine(), _of_container()) if each is not None]
+    return min(known, default=None)
+
+
+def refuse_beyond_memory(needed: int, what: str, advice: str) -> None:
+    """One sentence where something needs more than there is."""
+    available = available_memory()
+    if available is not None and needed > available:
+        sizes = f"{needed / GIGABYTE:.1f} GB of memory, but {available / GIGABYTE:.1f} GB are free"
+        raise ValueError(f"{what} needs about {sizes}: {advice}")
+
+
+def _of_machine() -> int | None:
+    try:
+        rows = Path("/proc/meminfo").read_text().splitlines()
+        return next(1024 * int(row.split()[1]) for row in rows if row.startswith("MemAvailable:"))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None
+
+
+def _of_container() -> int | None:
+    try:
+        return int(_LIMIT.read_text()) - int(_USED.read_text())
+    except (OSError, ValueError):
+        return None
