@@ -1,10 +1,12 @@
 """What a run keeps: checkpoints, the weights to go back to, validations by the clock, and TensorBoard's scalars."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from tables import rows
 
-from dact.search import SearchConfig, start_state
+from dact.search import PlainEngine, SearchConfig, start_state
 from dact.training.buffers import snapshot
 from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer, train_command
@@ -114,6 +116,29 @@ def test_validations_have_their_patience(tmp_path, tiny):
         found.append(validation.measure().cost)
         assert found[-1] == pytest.approx(cost_B.mean().item())
     assert found[0] != pytest.approx(found[1])
+
+
+@pytest.mark.parametrize("nodes", ["uniform", "clustered"])
+def test_validations_are_checked(tmp_path, tiny, monkeypatch, nodes):
+    """Scores choose weights, so they are recomputed in float64 from the tours, and a tour that is none raises."""
+    config = tiny(validation={"count": 3, "steps": 3}, instances={"nodes": nodes})
+    validation = make_trainer(config, tmp_path, Recorder(tmp_path, tensorboard=False)).validation
+    advance = PlainEngine.advance
+
+    def told_wrong(engine, *rest):
+        state = advance(engine, *rest)
+        return replace(state, incumbent_cost_B=state.incumbent_cost_B / 2)
+
+    def led_wrong(engine, *rest):
+        state = advance(engine, *rest)
+        return replace(state, incumbent_BN=torch.zeros_like(state.incumbent_BN))
+
+    honest = validation.measure().cost
+    monkeypatch.setattr(PlainEngine, "advance", told_wrong)
+    assert validation.measure().cost > 0.9 * honest
+    monkeypatch.setattr(PlainEngine, "advance", led_wrong)
+    with pytest.raises(RuntimeError, match="does not visit every node once"):
+        validation.measure()
 
 
 def test_tensorboard_has_the_numbers_of_the_csv(tmp_path, tiny):

@@ -118,19 +118,19 @@ def evaluate(
 @app.command()
 def generate(
     problem: Annotated[str, typer.Argument(help="tsp or cvrp.")],
-    size: Annotated[int, typer.Option(help="Nodes (TSP) or customers (CVRP).")],
+    size: Annotated[int, typer.Option(help="Customers (TSP: nodes); a depot is not counted.")],
     count: Annotated[int, typer.Option(help="Instances.")],
     out: options.OutFile,
     seed: Annotated[int, typer.Option(help="1234 gives the published test sets.")] = 1234,
 ) -> None:
     """Draw uniform random instances as Kool et al. (2019) do, and write them to an .npz file."""
     from dact.cli.targets import check_file
-    from dact.instances import generate_set
+    from dact.instances import facts_of, generate_set
 
     check_file("--out", out, (".npz",))
     instances = generate_set(problem, size, count, seed)
     instances.save_npz(out)
-    print(f"{out}: {count} {problem.upper()} instances of size {size}, seed {seed}", file=sys.stderr)
+    print(f"{out}: {count} {facts_of(problem).title} instances of size {size}, seed {seed}", file=sys.stderr)
 
 
 @app.command()
@@ -153,11 +153,12 @@ def import_checkpoint(
     """Convert a checkpoint of the authors into weights for `--weights`."""
     from dact.cli.checkpoints import convert, size_in_name
     from dact.cli.targets import check_file
+    from dact.instances import facts_of
 
     out = out or file.with_suffix(".safetensors")
     check_file("--out", out, (".safetensors",))
     card = convert(file, out, size=size_in_name(file) if size is None else size, problem=problem)
-    print(f"{out}: weights for {card.problem.upper()} of size {card.size}, {card.note}", file=sys.stderr)
+    print(f"{out}: weights for {facts_of(card.problem).title} of size {card.size}, {card.note}", file=sys.stderr)
 
 
 @app.command()

@@ -30,7 +30,7 @@ def convert(file: Path, out: Path, *, size: int, problem: str | None = None) -> 
 
 def size_in_name(file: Path) -> int:
     """The 50 of `cvrp50-epoch-190.pt`; 100 where the name has no such number."""
-    found = re.search(r"(?:tsp|cvrp)[-_]?(\d+)", file.name, re.IGNORECASE)
+    found = re.search(rf"(?:{'|'.join(PROBLEMS)})[-_]?(\d+)", file.name, re.IGNORECASE)
     return int(found[1]) if found else 100
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from dact.cli.screen import INTERRUPTED, Bar, note, show_table
 from dact.cli.targets import plot_targets, solution_targets
-from dact.instances import InputError, Instance, Routes, read, read_set, read_solution, write_solution
+from dact.instances import InputError, Instance, Routes, facts_of, read, read_set, read_solution, write_solution
 from dact.instances.errors import naming
 from dact.instances.reading import SET_PARSERS
 from dact.interrupts import Interrupts
@@ -81,10 +81,7 @@ def record(result: Result) -> dict[str, Any]:
         whole = cost is not None and whole_costs(instance) and cost.is_integer()
         return int(cost) if whole and cost is not None else cost
 
-    if instance.problem == "tsp":
-        answer: dict[str, Any] = {"tour": [int(instance.node_ids[index]) for index in result.routes[0]]}
-    else:
-        answer = {"routes": [list(route) for route in result.routes]}
+    routes = [[instance.number(index) for index in route] for route in result.routes]
     return {
         "name": instance.name,
         "problem": instance.problem,
@@ -98,7 +95,7 @@ def record(result: Result) -> dict[str, Any]:
         "seconds": round(result.seconds, 3),
         "seed": result.seed,
         "weights": result.weights,
-        **answer,
+        **({"routes": routes} if instance.facts.depot else {"tour": routes[0]}),
     }
 
 
@@ -140,7 +137,7 @@ def _start_routes(start: str, instances: list[Instance]) -> Routes | None:
 
 def _announce_untrained(plan: Plan) -> None:
     for problem in sorted({card.problem for card in plan.cards() if card.name == UNTRAINED}):
-        note(f"note: the policy for {problem.upper()} is untrained (random weights), so expect little from it")
+        note(f"note: the policy for {facts_of(problem).title} is untrained (random weights), so expect little from it")
 
 
 def _in_order(found: Iterable[tuple[int, Result]]) -> Iterator[Result]:

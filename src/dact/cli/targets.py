@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from dact.instances import InputError, Instance
-from dact.instances.solutions import SUFFIXES
+from dact.instances.solutions import suffixes_for
 from dact.plotting import FORMATS
 
 
@@ -14,9 +14,8 @@ def solution_targets(path: Path | None, instances: Sequence[Instance]) -> list[P
     """A solution file for each instance: the one named, or one of its own in the folder named."""
     if path is None:
         return None
-    own = {problem: suffix for suffix, problem in SUFFIXES.items() if problem is not None}
-    fitting = [suffix for suffix, problem in SUFFIXES.items() if problem in (None, instances[0].problem)]
-    return _targets("--out", path, instances, [own[instance.problem] for instance in instances], fitting)
+    own = [instance.facts.suffix for instance in instances]
+    return _targets("--out", path, instances, own, suffixes_for(instances[0]))
 
 
 def plot_targets(path: Path | None, instances: Sequence[Instance]) -> list[Path] | None:

@@ -2,6 +2,7 @@
 
 from dact.instances.checker import Routes, Verdict, check
 from dact.instances.errors import InputError
+from dact.instances.facts import FACTS, Facts, facts_of
 from dact.instances.generate import capacity_for, generate_set
 from dact.instances.instance import Instance
 from dact.instances.instance_set import InstanceSet
@@ -10,6 +11,8 @@ from dact.instances.reading import read, read_set
 from dact.instances.solutions import read_solution, write_solution
 
 __all__ = [
+    "FACTS",
+    "Facts",
     "InputError",
     "Instance",
     "InstanceSet",
@@ -18,6 +21,7 @@ __all__ = [
     "best_known",
     "capacity_for",
     "check",
+    "facts_of",
     "generate_set",
     "read",
     "read_set",

@@ -15,7 +15,7 @@ from operator import index
 from dact.instances.instance import Instance
 
 Routes = tuple[tuple[int, ...], ...]
-"""Routes of instance indices: customers 1..n of a CVRP, or the one tour of a TSP."""
+"""Routes of instance indices: the customers of each, or the one tour where there is no depot."""
 
 Length = Callable[[float, float, float, float], float]
 
@@ -39,9 +39,9 @@ def check(instance: Instance, routes: Sequence[Sequence[int]]) -> Verdict:
 
 
 def _wrong_visits(instance: Instance, routes: list[list[int]]) -> Iterator[str]:
-    first = 0 if instance.problem == "tsp" else 1
-    if instance.problem == "tsp" and len(routes) != 1:
-        yield f"a TSP solution is one tour, not {len(routes)}"
+    first = instance.facts.first
+    if not instance.facts.depot and len(routes) != 1:
+        yield f"a {instance.facts.title} solution is one tour, not {len(routes)}"
     visits = Counter(node for route in routes for node in route)
     for node in sorted(visits):
         if not 0 <= node < instance.size:
@@ -57,7 +57,7 @@ def _wrong_visits(instance: Instance, routes: list[list[int]]) -> Iterator[str]:
 
 
 def _overloads(instance: Instance, routes: list[list[int]]) -> Iterator[str]:
-    if instance.problem == "tsp":
+    if not instance.facts.capacity:
         return
     for number, route in enumerate(routes, start=1):
         load = sum(int(instance.demand[node]) for node in route if 0 <= node < instance.size)
@@ -67,8 +67,9 @@ def _overloads(instance: Instance, routes: list[list[int]]) -> Iterator[str]:
 
 def _lengths(instance: Instance, routes: list[list[int]]) -> Iterator[float]:
     for route in routes:
-        stops = route if instance.problem == "tsp" else [0, *route]
-        for here, there in zip(stops, stops[1:] + stops[:1], strict=True):
+        stops = [0, *route] if instance.facts.depot else route
+        onward = stops[1:] + stops[:1] if instance.facts.returns else stops[1:]
+        for here, there in zip(stops, onward, strict=False):
             yield 0.0 if here == there else _edge(instance, here, there)
 
 

@@ -1,4 +1,4 @@
-"""What kind of problem each one is: the facts that readers, writers and reports ask for instead of a name."""
+"""What kind of problem each one is: the facts that readers, writers, checks and pictures ask for instead of a name."""
 
 from dataclasses import dataclass
 
@@ -11,30 +11,39 @@ class Facts:
 
     name: str
     title: str
-    """In messages."""
+    """In messages, and as the TYPE of TSPLIB files."""
     depot: bool
-    """Is node 0 a depot, which routes start from and which is no customer?"""
+    """Node 0 is a depot, from which several routes start; without one, a solution is one tour of all nodes."""
     capacity: bool
-    """Do customers have demands, and vehicles a capacity?"""
+    """Customers have demands, and vehicles a capacity."""
     returns: bool = True
-    """Do routes end where they start?"""
+    """Routes end where they start."""
+    suffix: str
+    """Of solution files; JSON will do as well."""
+    by_id: bool
+    """Solutions name nodes by their ids in the instance's file; else customers by their numbers 1..n."""
+
+    @property
+    def first(self) -> int:
+        """Index of the first customer."""
+        return int(self.depot)
 
     def customers(self, nodes: int) -> int:
         """How many of so many nodes are customers. Weights are chosen by this number."""
-        return nodes - self.depot
+        return nodes - self.first
 
 
 FACTS = {
     facts.name: facts
     for facts in (
-        Facts(name="tsp", title="TSP", depot=False, capacity=False),
-        Facts(name="cvrp", title="CVRP", depot=True, capacity=True),
+        Facts(name="tsp", title="TSP", depot=False, capacity=False, suffix=".tour", by_id=True),
+        Facts(name="cvrp", title="CVRP", depot=True, capacity=True, suffix=".sol", by_id=False),
     )
 }
 
 
 def facts_of(problem: object) -> Facts:
     """The facts of a problem by its name; an unknown one is refused."""
-    if problem not in FACTS:
+    if not isinstance(problem, str) or problem not in FACTS:
         raise InputError(f"problem {shown(problem)} is neither {' nor '.join(FACTS)}")
-    return FACTS[str(problem)]
+    return FACTS[problem]

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from dact.instances.errors import InputError, shown
+from dact.instances.errors import InputError
+from dact.instances.facts import facts_of
 from dact.instances.instance_set import InstanceSet
 from dact.instances.limits import MAX_GENERATED, MAX_NODES
 
@@ -26,13 +27,12 @@ def capacity_for(customers: int) -> int:
 
 
 def generate_set(problem: str, size: int, count: int, seed: int) -> InstanceSet:
-    """Draw `count` instances with `size` nodes (TSP) or customers (CVRP).
+    """Draw `count` instances with `size` customers, and a depot where the problem has one.
 
     The order of the draws is the published one, in float64 and stored as float32, so that the
     same seed gives the same bytes as the sets in the literature.
     """
-    if problem not in ("tsp", "cvrp"):
-        raise InputError(f"problem {shown(problem)} is neither tsp nor cvrp")
+    facts = facts_of(problem)
     for name, value, least in (("size", size, 1), ("count", count, 1), ("seed", seed, 0)):
         if value < least:
             raise InputError(f"{name} {value} is below {least}")
@@ -43,16 +43,15 @@ def generate_set(problem: str, size: int, count: int, seed: int) -> InstanceSet:
     if seed >= 2**32:
         raise InputError(f"seed {seed} is not below 2**32")
     stream = np.random.RandomState(seed)
-    depots = 1 if problem == "cvrp" else 0
-    points = [stream.uniform(size=(count, 1, 2))] if depots else []
+    points = [stream.uniform(size=(count, 1, 2))] if facts.depot else []
     points.append(stream.uniform(size=(count, size, 2)))
-    demand = np.zeros((count, size + depots), dtype=np.int64)
-    if depots:
-        demand[:, 1:] = stream.randint(1, 10, (count, size))
+    demand = np.zeros((count, facts.first + size), dtype=np.int64)
+    if facts.capacity:
+        demand[:, facts.first :] = stream.randint(1, 10, (count, size))
     return InstanceSet(
         name=f"{problem}{size}_seed{seed}",
         problem=problem,
         coordinates=np.concatenate(points, axis=1).astype(np.float32).astype(np.float64),
         demand=demand,
-        capacity=np.full(count, capacity_for(size) if depots else 0),
+        capacity=np.full(count, capacity_for(size) if facts.capacity else 0),
     )

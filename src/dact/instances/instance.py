@@ -22,9 +22,9 @@ def _unset() -> IntArray:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Instance:
-    """A TSP or CVRP instance; the depot of a CVRP is index 0 and its customers are 1..n.
+    """An instance of a problem in FACTS; a depot is index 0, and its customers are 1..n.
 
-    `node_ids` left empty become 1..N; `demand` left empty becomes zeros for a TSP.
+    `node_ids` left empty become 1..N; `demand` left empty becomes zeros where there is no capacity.
     """
 
     name: str
@@ -49,16 +49,16 @@ class Instance:
         self._check_rule()
         if len(self.node_ids) == 0:
             self._set(node_ids=np.arange(1, self.size + 1))
-        if len(self.demand) == 0 and self.problem == "tsp":
+        if len(self.demand) == 0 and not self.facts.capacity:
             self._set(demand=np.zeros(self.size))
         self._set(node_ids=integers(self.node_ids, "node_ids", 1), demand=integers(self.demand, "demand", 1))
         self._check_lengths()
-        if self.problem == "cvrp":
+        if self.facts.depot and self.size < 2:
+            raise InputError(f"a {self.facts.title} needs a depot and at least one customer")
+        if self.facts.capacity:
             check_loads(self.demand, self.capacity)
-        elif self.problem != "tsp":
-            raise InputError(f"problem {shown(self.problem)} is neither tsp nor cvrp")
         elif self.capacity or self.demand.any():
-            raise InputError("a TSP has neither demand nor capacity")
+            raise InputError(f"a {self.facts.title} has neither demand nor capacity")
 
     @property
     def size(self) -> int:
@@ -96,9 +96,13 @@ class Instance:
 
     def label(self, index: int) -> str:
         """Name a node as its files do: "node 7" by its id, "customer 7" by its number, "the depot"."""
-        if self.problem == "tsp":
-            return f"node {self.node_ids[index]}"
-        return f"customer {index}" if index else "the depot"
+        if self.facts.depot and index == 0:
+            return "the depot"
+        return f"{'node' if self.facts.by_id else 'customer'} {self.number(index)}"
+
+    def number(self, index: int) -> int:
+        """Return what solutions call a node: its id, or the customer's number."""
+        return int(self.node_ids[index]) if self.facts.by_id else int(index)
 
     @cached_property
     def _distances(self) -> FloatArray:
@@ -142,8 +146,6 @@ def check_loads(demand: IntArray, capacity: int) -> None:
         raise InputError(f"capacity {shown(capacity)} is not positive")
     if capacity > LARGEST:
         raise InputError(f"capacity {shown(capacity)} is not a number up to {LARGEST:g}")
-    if len(demand) < 2:
-        raise InputError("a CVRP needs a depot and at least one customer")
     if demand[0] != 0:
         raise InputError(f"the depot has demand {demand[0]}, but it must be 0")
     if demand.min() < 0:

@@ -12,7 +12,7 @@ import numpy as np
 from dact.instances.arrays import FloatArray, IntArray, bounded, floats, frozen, integers
 from dact.instances.distances import RULES
 from dact.instances.errors import InputError, shown
-from dact.instances.facts import facts_of
+from dact.instances.facts import Facts, facts_of
 from dact.instances.files import write_atomically
 from dact.instances.instance import Instance
 from dact.instances.limits import FREE_NUMBERS
@@ -20,7 +20,7 @@ from dact.instances.limits import FREE_NUMBERS
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InstanceSet:
-    """M instances of N nodes; for a CVRP the depot is node 0 of each.
+    """M instances of N nodes; a depot is node 0 of each.
 
     `numbers` are the places of the instances in the file they came from, for their names.
     """
@@ -37,8 +37,7 @@ class InstanceSet:
 
     def __post_init__(self) -> None:
         """Freeze the arrays and check them against each other."""
-        if self.problem not in ("tsp", "cvrp"):
-            raise InputError(f"problem {shown(self.problem)} is neither tsp nor cvrp")
+        facts = facts_of(self.problem)
         if self.rule not in RULES or self.rule == "explicit":
             raise InputError(f"a set cannot have the distance rule {shown(self.rule)}")
         arrays: dict[str, FloatArray | IntArray] = {
@@ -57,7 +56,7 @@ class InstanceSet:
             if len(array) != count:
                 raise InputError(f"{name} holds {len(array)} instances and coordinates {count}")
         _check_shapes(self.coordinates, self.demand)
-        _check_demand(self.problem, self.demand, self.capacity)
+        _check_demand(facts, self.demand, self.capacity)
 
     @property
     def customers(self) -> int:
@@ -114,7 +113,7 @@ class InstanceSet:
         single = self.coordinates.astype(np.float32)
         points = single if np.array_equal(single, self.coordinates) else self.coordinates
         arrays: dict[str, Any] = {"coords": points}
-        if self.problem == "cvrp":
+        if facts_of(self.problem).depot:
             small = int(self.demand.max()) <= np.iinfo(np.uint8).max
             shared = bool((self.capacity == self.capacity[0]).all())
             arrays = {
@@ -145,13 +144,13 @@ def _check_shapes(coordinates: FloatArray, demand: IntArray) -> None:
         raise InputError(f"demand has shape {demand.shape} for coordinates of shape {coordinates.shape}")
 
 
-def _check_demand(problem: str, demand: IntArray, capacity: IntArray) -> None:
-    if problem == "tsp":
+def _check_demand(facts: Facts, demand: IntArray, capacity: IntArray) -> None:
+    if facts.depot and demand.shape[1] < 2:
+        raise InputError(f"a {facts.title} needs a depot and at least one customer")
+    if not facts.capacity:
         if demand.any() or capacity.any():
-            raise InputError("a TSP has neither demand nor capacity")
+            raise InputError(f"a {facts.title} has neither demand nor capacity")
         return
-    if demand.shape[1] < 2:
-        raise InputError("a CVRP needs a depot and at least one customer")
     if capacity.min() < 1:
         raise InputError(f"capacity {capacity.min()} of instance {np.argmin(capacity)} is not positive")
     if demand[:, 0].any():

@@ -96,7 +96,7 @@ def _published(instance: Instance) -> float | None:
 
 def _value_beside(instance: Instance, path: Path) -> float | None:
     """Take the cost of a solution beside the file, where our own judge finds that very cost."""
-    for suffix in (".sol",) if instance.problem == "cvrp" else (".opt.tour", ".tour"):
+    for suffix in (f".opt{instance.facts.suffix}", instance.facts.suffix):
         beside = path.with_suffix(suffix)
         try:
             routes, stated = read_solution_cost(beside, instance)

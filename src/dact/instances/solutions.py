@@ -1,7 +1,7 @@
 """Solutions on disk: TSPLIB .tour, CVRPLIB .sol, and JSON for both.
 
-All three number nodes alike: node ids as in the instance's file for a TSP, customers 1..n for a
-CVRP. In memory routes are instance indices (`checker.Routes`).
+All three number nodes alike: by their ids in the instance's file, or customers 1..n, as the problem's facts say. In
+memory routes are instance indices (`checker.Routes`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dact.instances.instance import Instance
 from dact.instances.keywords import parse_keywords
 from dact.instances.numerals import finite, positive, whole
 
-SUFFIXES = {".tour": "tsp", ".sol": "cvrp", ".json": None}
+SUFFIXES = (".tour", ".sol", ".json")
 # No two neighbouring parts match the same character, so that a line is matched in linear time.
 _ROUTE = re.compile(r"route\s*(?:#\s*)?(?:\d+\s*)?:(.*)", re.IGNORECASE)
 _COST = re.compile(r"cost(?:\s*:)?\s+(\S+)", re.IGNORECASE)
@@ -54,12 +54,17 @@ def read_solution_cost(path: str | Path, instance: Instance) -> tuple[Routes, fl
         return routes, cost
 
 
+def suffixes_for(instance: Instance) -> tuple[str, str]:
+    """Return the extensions of files that can hold its solutions, the usual one first."""
+    return instance.facts.suffix, ".json"
+
+
 def _suffix(path: Path, instance: Instance) -> str:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"the extension {shown(suffix)} is not one of {', '.join(SUFFIXES)}")
-    if SUFFIXES[suffix] not in (None, instance.problem):
-        raise InputError(f"{suffix} files do not hold {instance.problem.upper()} solutions")
+    if suffix not in suffixes_for(instance):
+        raise InputError(f"{suffix} files do not hold {instance.facts.title} solutions")
     return suffix
 
 
@@ -70,16 +75,12 @@ def _refuse_infeasible(instance: Instance, routes: Sequence[Sequence[int]]) -> N
         raise InputError(f"is not a solution of {shown(instance.name)}: {violations[0]}{more}")
 
 
-def _number(instance: Instance, index: int) -> int:
-    return int(instance.node_ids[index]) if instance.problem == "tsp" else int(index)
-
-
 def _indexed(instance: Instance, numbered: list[list[int]]) -> Routes:
-    """Undo `_number`, and drop the empty routes that some files keep."""
-    index = {_number(instance, node): node for node in range(instance.size)}
+    """Undo the numbering, and drop the empty routes that some files keep."""
+    index = {instance.number(node): node for node in range(instance.size)}
     for number in (number for route in numbered for number in route):
         if number not in index:
-            kind = "node" if instance.problem == "tsp" else "customer"
+            kind = "node" if instance.facts.by_id else "customer"
             raise InputError(f"visits {kind} {shown(number)}, which {shown(instance.name)} does not have")
     return tuple(tuple(index[number] for number in route) for route in numbered if route)
 
@@ -89,7 +90,7 @@ def _cost_text(cost: float) -> str:
 
 
 def _tour_text(instance: Instance, routes: Sequence[Sequence[int]], cost: float) -> str:
-    nodes = [str(_number(instance, index)) for index in routes[0]]
+    nodes = [str(instance.number(index)) for index in routes[0]]
     head = [
         f"NAME : {' '.join(instance.name.split())}.tour",
         f"COMMENT : Length {_cost_text(cost)}",
@@ -103,7 +104,7 @@ def _tour_text(instance: Instance, routes: Sequence[Sequence[int]], cost: float)
 def _sol_text(instance: Instance, routes: Sequence[Sequence[int]], cost: float) -> str:
     served = [route for route in routes if len(route)]
     lines = [
-        f"Route #{number}: {' '.join(str(int(customer)) for customer in route)}"
+        f"Route #{number}: {' '.join(str(instance.number(customer)) for customer in route)}"
         for number, route in enumerate(served, start=1)
     ]
     return "\n".join([*lines, f"Cost {_cost_text(cost)}", ""])
@@ -114,7 +115,7 @@ def _json_text(instance: Instance, routes: Sequence[Sequence[int]], cost: float)
         "name": instance.name,
         "problem": instance.problem,
         "cost": float(cost),
-        "routes": [[_number(instance, index) for index in route] for route in routes],
+        "routes": [[instance.number(index) for index in route] for route in routes],
     }
     return json.dumps(content) + "\n"
 

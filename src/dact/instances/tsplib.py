@@ -10,6 +10,7 @@ import numpy as np
 
 from dact.instances.arrays import FloatArray, IntArray
 from dact.instances.errors import InputError, naming, shown
+from dact.instances.facts import FACTS, Facts
 from dact.instances.instance import Instance
 from dact.instances.keywords import Document, Row, parse_keywords
 from dact.instances.limits import MAX_NODES, check_nodes
@@ -19,7 +20,6 @@ from dact.instances.weights import explicit_matrix
 
 WEIGHT_TYPES = ("EUC_2D", "CEIL_2D", "MAN_2D", "MAX_2D", "ATT", "GEO", "EXPLICIT")
 _SECTIONS = {"NODE_COORD_SECTION", "EDGE_WEIGHT_SECTION", "DISPLAY_DATA_SECTION"}
-_CVRP_SECTIONS = {"DEMAND_SECTION", "DEPOT_SECTION"}
 _CONSTRAINTS = {
     "DISTANCE": "a limit on the length of a route",
     "SERVICE_TIME": "a service time",
@@ -33,27 +33,27 @@ NodeTable = dict[int, list[float]]
 def parse_tsplib(text: str, path: Path, max_nodes: int = MAX_NODES) -> Instance:
     """Read an instance; its best known value is the one that its COMMENT states, if any."""
     document = parse_keywords(text)
-    problem = _problem(document)
-    _refuse_constraints(document, problem)
+    facts = _facts(document)
+    _refuse_constraints(document, facts)
     size = positive(document.need("DIMENSION"), "DIMENSION")
     check_nodes(size, max_nodes)
     rule = _rule(document)
     coordinates = _node_table(document, "NODE_COORD_SECTION", size, ("x", "y"), real)
     matrix = explicit_matrix(document, size) if rule == "explicit" else None
     demand: NodeTable = {}
-    if problem == "cvrp":
+    if facts.capacity:
         document.rows("DEMAND_SECTION")
         demand = _node_table(document, "DEMAND_SECTION", size, ("demand",), whole)
-    order = _order(document, problem, coordinates, demand, size)
+    order = _order(document, facts, coordinates, demand, size)
     return Instance(
         name=_name(document, path),
-        problem=problem,
+        problem=facts.name,
         rule=rule,
         coordinates=np.array([coordinates[node] for node in order]) if coordinates else None,
         matrix=None if matrix is None else _permuted(matrix, np.array(order) - min(order)),
         node_ids=np.array(order),
         demand=np.array([int(demand[node][0]) if demand else 0 for node in order]),
-        capacity=positive(document.need("CAPACITY"), "CAPACITY") if problem == "cvrp" else 0,
+        capacity=positive(document.need("CAPACITY"), "CAPACITY") if facts.capacity else 0,
         best_known=stated_value(document.fields.get("COMMENT", ""), rule),
         source=path,
     )
@@ -63,24 +63,27 @@ def _name(document: Document, path: Path) -> str:
     return re.sub(r"\.(tsp|vrp)$", "", document.fields.get("NAME", "")) or path.stem
 
 
-def _problem(document: Document) -> str:
+def _facts(document: Document) -> Facts:
     # Some files credit an author after the type: 'TSP (M.~Hofmeister)'.
     kind = document.need("TYPE").split()[0]
-    if kind.upper() not in ("TSP", "CVRP"):
-        raise InputError(f"TYPE {shown(kind)} is not supported, only TSP and CVRP are")
-    return kind.lower()
+    known = {facts.title: facts for facts in FACTS.values()}
+    if kind.upper() not in known:
+        raise InputError(f"TYPE {shown(kind)} is not supported, only {' and '.join(known)} are")
+    return known[kind.upper()]
 
 
-def _refuse_constraints(document: Document, problem: str) -> None:
+def _refuse_constraints(document: Document, facts: Facts) -> None:
     for keyword, meaning in _CONSTRAINTS.items():
         value = document.fields.get(keyword, "")
         # Without a length limit a service time of zero changes nothing.
         if keyword in document.sections or (value and (keyword, value) != ("SERVICE_TIME", "0")):
             raise InputError(f"{keyword} ({meaning}) is not supported")
-    allowed = _SECTIONS | (_CVRP_SECTIONS if problem == "cvrp" else set())
+    allowed = (
+        _SECTIONS | ({"DEPOT_SECTION"} if facts.depot else set()) | ({"DEMAND_SECTION"} if facts.capacity else set())
+    )
     for section in document.sections:
         if section not in allowed:
-            raise InputError(f"the {section} is not supported for TYPE {problem.upper()}")
+            raise InputError(f"the {section} is not supported for TYPE {facts.title}")
 
 
 def _rule(document: Document) -> str:
@@ -134,13 +137,13 @@ def _check_consecutive(table: NodeTable, section: str) -> None:
             raise InputError(f"node {node} is missing in the {section}")
 
 
-def _order(document: Document, problem: str, coordinates: NodeTable, demand: NodeTable, size: int) -> list[int]:
+def _order(document: Document, facts: Facts, coordinates: NodeTable, demand: NodeTable, size: int) -> list[int]:
     """Return the node ids in index order: ascending, but the depot first."""
     if coordinates and demand and coordinates.keys() != demand.keys():
         node = min(coordinates.keys() ^ demand.keys())
         raise InputError(f"node {node} is not in both the NODE_COORD_SECTION and the DEMAND_SECTION")
     ids = sorted(coordinates or demand or range(1, size + 1))
-    if problem == "tsp":
+    if not facts.depot:
         return ids
     depot = _depot(document.rows("DEPOT_SECTION"))
     if depot not in ids:

@@ -29,10 +29,11 @@ def plot(result: Solution, ax: "Axes | None" = None) -> "Axes":
     points = map_points(result.instance)
     width = float(np.clip(14 / np.sqrt(len(points)), 0.5, 1.8))
     area = float(np.clip(1500 / len(points), 2, 26))
-    if result.instance.problem == "tsp":
-        _draw_tour(ax, points[list(result.routes[0])], width, area)
+    facts = result.instance.facts
+    if facts.depot:
+        _draw_routes(ax, points, by_angle(points, result.routes), width, area, returns=facts.returns)
     else:
-        _draw_routes(ax, points, by_angle(points, result.routes), width, area)
+        _draw_tour(ax, points[list(result.routes[0])], width, area)
     _dress(ax, result)
     return ax
 
@@ -66,14 +67,16 @@ def _draw_tour(ax: "Axes", stops: FloatArray, width: float, area: float) -> None
     ax.scatter(stops[:, 0], stops[:, 1], s=area, color=INK, linewidths=0, zorder=3)
 
 
-def _draw_routes(ax: "Axes", points: FloatArray, routes: list[list[int]], width: float, area: float) -> None:
+def _draw_routes(
+    ax: "Axes", points: FloatArray, routes: list[list[int]], width: float, area: float, *, returns: bool
+) -> None:
     depot = points[0]
     faint = float(np.clip(5 / len(routes), 0.15, 0.45))
     for number, route in enumerate(routes):
         colour = COLOURS[number % len(COLOURS)]
         dash = DASHES[number // len(COLOURS) % len(DASHES)]
         stops = points[route]
-        for end in (stops[0], stops[-1]):
+        for end in (stops[0], stops[-1]) if returns else stops[:1]:
             ax.plot(*np.stack((depot, end)).T, color=colour, linewidth=0.6 * width, alpha=faint, zorder=1)
         ax.plot(*stops.T, color=colour, linewidth=width, linestyle=dash, solid_joinstyle="round", zorder=2)
         ax.scatter(stops[:, 0], stops[:, 1], s=area, color=colour, linewidths=0, zorder=3)
@@ -97,6 +100,6 @@ def _facts(result: Solution) -> list[str]:
     facts = [f"cost {cost_text(result.instance, result.cost)}"]
     if result.gap is not None:
         facts.append(f"gap {result.gap:.2f} %")
-    if result.instance.problem == "cvrp":
+    if result.instance.facts.depot:
         facts.append(f"{len(result.routes)} route{'s' if len(result.routes) != 1 else ''}")
     return facts
