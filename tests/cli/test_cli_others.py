@@ -50,14 +50,15 @@ def test_info_says_untrained(dact, monkeypatch: pytest.MonkeyPatch):
 def test_info_shows_cards(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Weights are listed with problem, size, measured gaps and date."""
     plain = untrained("tsp", 2, 20)
-    card = Card(name="tsp20", problem="tsp", size=20, gaps={"tsp20": 1.25}, created="2024-01-02", note="barely trained")
+    card = Card(name="tsp20", problem="tsp", size=20, gaps={"T=1k": 1.25}, created="2024-01-02", note="barely trained")
     save_weights(tmp_path / "tsp20.safetensors", Weights(policy=plain.policy, critic=plain.critic, card=card))
     monkeypatch.setattr(information, "shipped", lambda: [tmp_path / "tsp20.safetensors"])
     err = dact("info").err
-    for word in ("tsp20", "1.250 %", "2024-01-02", "barely trained"):
+    for word in ("tsp20", "TSP", "20", "1.250 %", "2024-01-02", "T=1k"):
         assert word in err
+    assert "barely" not in err
     record = dact("info", "--json").record
-    assert record["weights"][0]["gaps"] == {"tsp20": 1.25}
+    assert record["weights"][0]["gaps"] == {"T=1k": 1.25}
     assert {"dact", "torch", "numpy", "python", "triton", "devices", "threads"} <= set(record)
 
 

@@ -10,15 +10,16 @@ import torch
 
 from dact import __version__
 from dact.cli.screen import note, show_table
+from dact.instances import facts_of
 from dact.policy import Card, read_card, shipped
 
 PACKAGES = ("torch", "numpy", "triton")
-COLUMNS = ("weights", "trained on", "gap", "GPU minutes", "date")
+COLUMNS = ("weights", "problem", "size", "gap", "date")
 
 
 def show_info(*, as_json: bool) -> None:
     """Print what is installed and how good it is."""
-    cards = [read_card(path) for path in shipped()]
+    cards = sorted((read_card(path) for path in shipped()), key=lambda card: (card.problem, card.size))
     facts = gather()
     if as_json:
         print(json.dumps(facts | {"weights": [asdict(card) for card in cards]}), flush=True)
@@ -27,8 +28,8 @@ def show_info(*, as_json: bool) -> None:
     note("")
     if cards:
         show_table(COLUMNS, [_row(card) for card in cards], texts=2)
-        for card in cards:
-            note(f"{card.name}: {card.note}; gap at {', '.join(card.gaps) or 'no setting yet'}")
+        for how, names in _measured(cards).items():
+            note(f"gap of {', '.join(names)}: {how}")
     else:
         note("no trained weights are installed: the policy is untrained (random weights)")
 
@@ -60,4 +61,13 @@ def _text(value: object) -> str:
 
 def _row(card: Card) -> tuple[str, ...]:
     gap = ", ".join(f"{gap:.3f} %" for gap in card.gaps.values()) or "not measured"
-    return card.name, f"{card.problem}, {card.size} nodes", gap, f"{card.gpu_minutes:g}", card.created or "-"
+    return card.name, facts_of(card.problem).title, str(card.size), gap, card.created or "-"
+
+
+def _measured(cards: list[Card]) -> dict[str, list[str]]:
+    """How gaps were measured, and for which weights."""
+    names: dict[str, list[str]] = {}
+    for card in cards:
+        for how in card.gaps:
+            names.setdefault(how, []).append(card.name)
+    return names
