@@ -75,7 +75,7 @@ def test_mistakes_are_one_sentence(dact, config: Path, tmp_path: Path):
     """Whatever is wrong is named, with exit code 2 and before anything is trained."""
     run = tmp_path / "run"
     dact("train").refused("config file is needed")
-    dact("train", tmp_path / "gone.toml").refused("gone.toml", "cannot be read")
+    dact("train", tmp_path / "gone.toml").refused("gone.toml", "does not exist")
     dact("train", config, "--out", run, "--set", "rows=-1").refused("schedule.rows is -1")
     dact("train", config, "--out", run, "--set", "nonsense=1").refused("'nonsense' is unknown")
     dact("train", config, "--out", run, "--minutes", -1).refused("minutes -1")
