@@ -9,11 +9,11 @@ from harness import CHECKED, DEVICE, Bench, distance, milliseconds, reference_mi
 from layers import time_of
 from torch import Tensor
 
-from dact.kernels.make_move import Costs, Search, make_move_reference
+from dact.kernels.make_move import KERNELS, make_move_reference
 from dact.kernels.pair_logits import Aggregation
-from dact.kernels.pick_move import Capacity, pick_move_reference
+from dact.kernels.pick_move import pick_move_reference
 from dact.kernels.row_draws import new_streams
-from dact.kernels.tour_view import Nodes, tour_view_reference
+from dact.kernels.tour_view import tour_view_reference
 from dact.problems import PROBLEMS, Batch
 from dact.search import start_state
 
@@ -34,42 +34,39 @@ def _instances(problem_name: str, size: int, rows: int) -> tuple[Batch, Tensor]:
     return batch, problem.random_start(batch, new_streams(rows, generator))
 
 
-def _nodes(batch: Batch) -> Nodes:
-    return Nodes(batch.coordinates_BN2, batch.demand_BN, batch.capacity_B, batch.depots)
-
-
 def viewing(bench: Bench, size: int) -> None:
-    """Features and loads; the error is that of the features, and the reference the problem's own methods."""
+    """Features and loads; the error is that of the features."""
     from dact.kernels.tour_view.triton_impl import tour_view_triton
 
     for name, problem in PROBLEMS.items():
         batch, tour = _instances(name, size, bench.rows)
         assert problem.view is not None
-        view = partial(tour_view_triton, tour, _nodes(batch), problem.view)
-        error = distance(view()[0], problem.node_features(batch, tour))
-        took = milliseconds(partial(problem.node_features, batch, tour), 5)
+        view = partial(tour_view_triton, tour, batch, problem.view)
+        reference = partial(tour_view_reference, tour, batch, problem.view)
+        error = distance(view()[0], reference()[0])
+        took = milliseconds(reference, 5)
         bench.add("tour_view", bench.rows, batch.length, "-", error, took, time_of(view, bench.rows), name)
 
 
 def picking(bench: Bench, size: int) -> None:
     """Logits, mask and draw; the error is the share of moves that differ from the reference's."""
     for problem in PROBLEMS:
-        _picking(bench, problem, size)
+        for idle in (True, False):
+            _picking(bench, problem, size, idle)
 
 
-def _picking(bench: Bench, problem_name: str, size: int) -> None:
+def _picking(bench: Bench, problem_name: str, size: int, idle: bool) -> None:
     from dact.kernels.pick_move.triton_impl import pick_move_triton
 
     batch, tour = _instances(problem_name, size, bench.rows)
-    loads = tour_view_reference(tour, _nodes(batch), str(PROBLEMS[problem_name].view))[1]
+    feasible = tour_view_reference(tour, batch, str(PROBLEMS[problem_name].view), idle)[1]
     network, last = random_network(), tour[:, :2].contiguous()
     query = torch.randn(2, bench.rows, batch.length, 256, device=DEVICE) / 8
     key = torch.randn(2, bench.rows, batch.length, 64, device=DEVICE)
     draw = torch.rand(2, bench.rows, device=DEVICE, dtype=torch.float64)
 
     def pick(n: int, maker: Callable[..., Tensor], q: Tensor, k: Tensor, **settings: object) -> Tensor:
-        some = None if loads is None else Capacity(*(x[:n] for x in loads))
-        state = {"tour_BN": tour[:n], "last_move_B2": last[:n], "draw_2B": draw[:, :n], "feasible": some}
+        state = {"tour_BN": tour[:n], "last_move_B2": last[:n], "draw_2B": draw[:, :n], "feasible": feasible.rows(n)}
         return maker(q[:, :n], k[:, :n], network, clip=6.0, **state, **settings)
 
     took = reference_milliseconds(bench.rows, lambda n: pick(n, pick_move_reference, query, key))
@@ -84,7 +81,8 @@ def _picking(bench: Bench, problem_name: str, size: int) -> None:
             print(f"pick_move {size} {launch}: {type(fault).__name__} {str(fault)[:300]}", flush=True)
             continue
         names = "" if launch is None else " ".join(f"{key} {value}" for key, value in launch._asdict().items())
-        bench.add("pick_move", bench.rows, batch.length, dtype, error, took, kernel, f"{problem_name} {names}")
+        note = f"{problem_name}{'' if idle else ' without idle moves'} {names}"
+        bench.add("pick_move", bench.rows, batch.length, dtype, error, took, kernel, note)
 
 
 def _launches(sweep: bool) -> Iterator[tuple[str, Any]]:
@@ -112,12 +110,10 @@ def moving(bench: Bench, size: int) -> None:
     state = start_state(tour, batch.cost(tour), torch.zeros(bench.rows, dtype=torch.long, device=DEVICE))
     generator = torch.Generator(DEVICE).manual_seed(1)
     move = torch.randint(0, size, (bench.rows, 2), device=DEVICE, generator=generator)
-    for operator in ("two_opt", "insert", "swap"):
-        settings = (move, Costs(batch.coordinates_BN2, batch.scale_B), operator, 250)
-        search = Search(*(getattr(state, name).clone() for name in Search._fields))
-        expected = make_move_reference(search, *settings)
-        took = milliseconds(partial(make_move_reference, search, *settings), 5)
-        own = Search(*(x.clone() for x in search))
-        error = float((make_move_triton(own, *settings).tour_BN != expected.tour_BN).any(1).double().mean())
-        kernel = time_of(partial(make_move_triton, own, *settings), bench.rows)
-        bench.add("make_move", bench.rows, size, "-", error, took, kernel, operator)
+    for operator, name in KERNELS.items():
+        settings = (state, move, batch, operator, 250)
+        expected = make_move_reference(*settings)
+        took = milliseconds(partial(make_move_reference, *settings), 5)
+        error = float((make_move_triton(*settings).tour_BN != expected.tour_BN).any(1).double().mean())
+        kernel = time_of(partial(make_move_triton, *settings), bench.rows)
+        bench.add("make_move", bench.rows, size, "-", error, took, kernel, name)

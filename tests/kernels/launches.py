@@ -23,21 +23,22 @@ from dact.kernels.dual_layer import DualLayer
 from dact.kernels.dual_layer.constants import place_constants
 from dact.kernels.dual_layer.training import encode_triton
 from dact.kernels.dual_layer.triton_impl import dual_layer_triton, pack
-from dact.kernels.make_move import Costs, Search
 from dact.kernels.make_move.triton_impl import make_move_triton
 from dact.kernels.move_log_prob.triton_impl import move_log_prob_triton
 from dact.kernels.pair_logits import Aggregation
 from dact.kernels.pair_logits.triton_impl import backward, forward
-from dact.kernels.pick_move import Capacity
+from dact.kernels.pick_move import ALL_MOVES, Feasible
 from dact.kernels.pick_move.opened import open_pairs_triton
 from dact.kernels.pick_move.triton_impl import pick_move_triton
 from dact.kernels.ppo_loss import Evaluation, Objective, Outcome
 from dact.kernels.ppo_loss.triton_impl import ppo_loss_triton
+from dact.kernels.records import Instances, SearchState
 from dact.kernels.row_draws.triton_impl import row_draws_triton
 from dact.kernels.tiled_layer.triton_impl import enter_triton, first_layer_triton, pieces, tiled_layer_triton
-from dact.kernels.tour_view import CAPACITY, COORDINATES, Nodes
+from dact.kernels.tour_view import CAPACITY, COORDINATES
 from dact.kernels.tour_view.triton_impl import tour_view_triton
 from dact.kernels.value_layer.triton_impl import attend, attend_grad, norm, norm_grad, relu_grad_
+from dact.operators import two_opt
 from dact.policy.encoders import DualAspectEncoder, EncoderConfig
 
 SOURCE, PACKAGE = Path(__file__).parents[2] / "src", "dact.kernels"
@@ -85,33 +86,44 @@ def launch_pair_logits() -> None:
     backward(empty(2, 100, 100), heads, heads, network, torch.float16, "tf32")
 
 
+def loads(rows: int, size: int, make: Callable[..., torch.Tensor] = empty) -> Feasible:
+    """What 2-opt moves of so many tours are judged by."""
+    return Feasible(make(rows, size, 6, dtype=torch.int32), make(rows, dtype=torch.int32), depots=10)
+
+
+def instances(rows: int, size: int, make: Callable[..., torch.Tensor] = empty) -> Instances:
+    """With depots and demands."""
+    load = {"demand_BN": make(rows, size, dtype=torch.int32), "capacity_B": make(rows, dtype=torch.int32)}
+    return Instances(coordinates_BN2=make(rows, size, 2), scale_B=make(rows), depots=10, **load)
+
+
 def launch_pick_move() -> None:
-    """Of few rows and of many, with a capacity and without, in half precision and in float32."""
-    few = [(rows, size, dtype, False) for rows, size, dtype in SEARCHED]
-    many = [(10_000, size, dtype, capacity) for size, dtype in MANY for capacity in (False, True)]
-    for rows, size, dtype, capacity in (*few, *many):
+    """Of few rows and of many, with a capacity and without, idle moves closed or not, in half precision and float32."""
+    many = [(10_000, size, dtype) for size, dtype in MANY]
+    for rows, size, dtype in (*SEARCHED, *many):
         make = partial(torch.empty, device="meta") if rows > 16 else empty
         pairs = make(2, rows, size, 256, dtype=dtype), make(2, rows, size, 64, dtype=dtype)
-        loads = make(rows, size, 6, dtype=torch.int32), make(rows, dtype=torch.int32)
         settings = {"tour_BN": make(rows, size, dtype=torch.long), "last_move_B2": make(rows, 2, dtype=torch.long)}
-        settings |= {"draw_2B": make(2, rows, dtype=torch.float64), "feasible": Capacity(*loads) if capacity else None}
-        pick_move_triton(*pairs, network, clip=6.0, **settings)
+        settings["draw_2B"] = make(2, rows, dtype=torch.float64)
+        routes = loads(rows, size, make)
+        for feasible in (ALL_MOVES, routes, routes._replace(idle=False))[: 3 if rows > 16 else 1]:
+            pick_move_triton(*pairs, network, clip=6.0, **settings, feasible=feasible)
 
 
 def launch_open_pairs() -> None:
-    """Which pairs are open, with a capacity and without."""
+    """Which pairs are open, with a capacity and without, idle moves closed or not."""
     for size in (20, 100, 149):
-        loads = Capacity(empty(2, size, 6, dtype=torch.int32), empty(2, dtype=torch.int32))
-        for feasible in (None, loads):
+        for feasible in (ALL_MOVES, loads(2, size), loads(2, size)._replace(idle=False)):
             open_pairs_triton(long(2, size), long(2, 2), feasible)
 
 
 def launch_make_move() -> None:
     """2-opt with distances from coordinates."""
     for rows, size, _ in SEARCHED:
-        tour, move, stall = long(rows, size), long(rows, 2), long(rows)
-        search = Search(tour, empty(rows), tour, empty(rows), stall, move, stall)
-        make_move_triton(search, move, Costs(empty(rows, size, 2), empty(rows)), "two_opt", 250)
+        tour, move, stall, cost = long(rows, size), long(rows, 2), long(rows), empty(rows)
+        best = {"incumbent_BN": tour, "incumbent_cost_B": cost, "stall_B": stall, "stream_B": stall}
+        state = SearchState(tour_BN=tour, cost_B=cost, last_move_B2=move, **best)
+        make_move_triton(state, move, instances(rows, size), two_opt, 250)
 
 
 def launch_views() -> None:
@@ -119,9 +131,8 @@ def launch_views() -> None:
     make, rows = partial(torch.empty, device="meta"), 10_000
     row_draws_triton(make(rows, dtype=torch.long))
     for size, _ in MANY:
-        demand, room = make(rows, size, dtype=torch.int32), make(rows, dtype=torch.int32)
         for view in (CAPACITY, COORDINATES):
-            tour_view_triton(make(rows, size, dtype=torch.long), Nodes(make(rows, size, 2), demand, room, 10), view)
+            tour_view_triton(make(rows, size, dtype=torch.long), instances(rows, size, make), view)
 
 
 def launch_training_layers() -> None:
@@ -219,8 +230,8 @@ GROUPS = {
         launch_tiled_layers, 21, {"finish_kernel": 64, "finish_long_kernel": 320, "attend_kernel": 16}
     ),
     "pair logits": Group(launch_pair_logits, 2, {"_backward_kernel": 256}),
-    "picking": Group(launch_pick_move, 20),
-    "open pairs": Group(launch_open_pairs, 6),
+    "picking": Group(launch_pick_move, 32),
+    "open pairs": Group(launch_open_pairs, 12),
     "moving": Group(launch_make_move, 2),
     "views": Group(launch_views, 9),
     "training layers": Group(

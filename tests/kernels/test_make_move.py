@@ -1,28 +1,22 @@
-"""Making moves: the kernel against plain PyTorch, and that against the search's own step."""
+"""Making moves: the kernel against plain PyTorch."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 import torch
 
 from begun import begun
-from dact.kernels.make_move import OPERATORS, Costs, Search, make_move_reference
-from dact.operators import OPERATORS as SEARCH_OPERATORS
+from dact.kernels.make_move import KERNELS, make_move_reference
+from dact.operators import OPERATORS, Operator
 from dact.problems import PROBLEMS, Batch
-from dact.search import SearchState, restart, step
+from dact.search import SearchState
 
 pytest.importorskip("triton")
 
 
-def costs_of(batch: Batch) -> Costs:
-    """How the batch measures tours."""
-    return Costs(batch.coordinates_BN2, batch.scale_B, batch.distance_INN, batch.matrix_B)
-
-
-def search_of(state: SearchState) -> Search:
-    """The state with tensors of its own."""
-    fields = (state.tour_BN, state.cost_B, state.incumbent_BN, state.incumbent_cost_B, state.stall_B)
-    return Search(*(x.clone() for x in (*fields, state.last_move_B2, state.stream_B)))
+def on(state: SearchState, device: str) -> SearchState:
+    """The state on another device."""
+    return SearchState(**{name: x.to(device) for name, x in vars(state).items()})
 
 
 def random_state(batch: Batch, problem_name: str, generator: torch.Generator) -> SearchState:
@@ -36,31 +30,30 @@ def random_state(batch: Batch, problem_name: str, generator: torch.Generator) ->
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", list(KERNELS), ids=list(KERNELS.values()))
 @pytest.mark.parametrize("own_distances", [False, True])
 @pytest.mark.parametrize("size", [5, 15, 17, 31, 33, 63, 65, 1023, 1025, 1100])
-def test_make_move(operator: str, own_distances: bool, size: int, device: str) -> None:
-    """Kernel, reference and the search's step agree on every field for pairs of all kinds."""
+@pytest.mark.usefixtures("poisoned")
+def test_make_move(operator: Operator, own_distances: bool, size: int, device: str) -> None:
+    """Kernel and reference agree on every field for pairs of all kinds, and leave the state before as it was."""
     from dact.kernels.make_move.triton_impl import make_move_triton
 
     generator = torch.Generator().manual_seed(size)
     batch = PROBLEMS["tsp"].sample(size, 24, generator)
     if own_distances:
         matrices = torch.rand(2, size, size, generator=generator)
-        parts = {"distance_INN": matrices, "matrix_B": torch.arange(24) % 2}
-        batch = Batch(**{**vars(batch), **parts})
+        batch = replace(batch, distance_INN=matrices, matrix_B=torch.arange(24) % 2)
     state = random_state(batch, "tsp", generator)
+    before = on(SearchState(**{name: x.clone() for name, x in vars(state).items()}), device)
     move = torch.randint(0, size, (24, 2), generator=generator)
     move[:4] = torch.tensor([[0, 0], [0, size - 1], [size - 1, 0], [1, 0]])
-    after, _ = step(SEARCH_OPERATORS[operator], batch, state, move)
-    expected = search_of(restart(after, 3))
-    reference = make_move_reference(search_of(state), move, costs_of(batch), operator, 3)
-    search = Search(*(x.to(device) for x in search_of(state)))
-    actual = make_move_triton(search, move.to(device), costs_of(batch.to(device)), operator, 3)
-    for name, *values in zip(Search._fields, expected, reference, actual, strict=True):
-        for value in values[1:]:
-            assert value.dtype == values[0].dtype, name
-            torch.testing.assert_close(value.cpu(), values[0], rtol=1e-5, atol=1e-5, msg=name)
+    expected = make_move_reference(state, move, batch, operator, 3)
+    actual = make_move_triton(before, move.to(device), batch.to(device), operator, 3)
+    for name in (field.name for field in fields(SearchState)):
+        truth, found = getattr(expected, name), getattr(actual, name)
+        assert found.dtype == truth.dtype, name
+        torch.testing.assert_close(found.cpu(), truth, rtol=1e-5, atol=1e-5, msg=name)
+        assert torch.equal(getattr(before, name).cpu(), getattr(state, name)), name
 
 
 def test_rounding_makes_no_incumbent(device: str) -> None:
@@ -72,26 +65,22 @@ def test_rounding_makes_no_incumbent(device: str) -> None:
     # The move (0, 0) changes nothing; the incumbents cost as much as the tours, a little more, and more.
     claimed_B = state.cost_B * torch.tensor([1.0, 1 + 5e-7, 1 + 3e-6])
     state = replace(state, incumbent_BN=state.tour_BN.roll(1, 1), incumbent_cost_B=claimed_B)
-    move = torch.zeros(3, 2, dtype=torch.long)
-    after, reward_B = step(SEARCH_OPERATORS["two_opt"], batch, state, move)
-    assert after.stall_B.tolist() == [1, 1, 0]
-    assert (reward_B > 0).tolist() == [False, False, True]
-    assert torch.equal(after.incumbent_cost_B[:2], claimed_B[:2])
-    expected, settings = search_of(after), ("two_opt", 9)
-    reference = make_move_reference(search_of(state), move, costs_of(batch), *settings)
-    search = Search(*(x.to(device) for x in search_of(state)))
-    actual = make_move_triton(search, move.to(device), costs_of(batch.to(device)), *settings)
+    move, settings = torch.zeros(3, 2, dtype=torch.long), (OPERATORS["two_opt"], 9)
+    truth = make_move_reference(state, move, batch, *settings)
+    assert truth.stall_B.tolist() == [1, 1, 0]
+    assert torch.equal(truth.incumbent_cost_B[:2], claimed_B[:2])
+    actual = make_move_triton(on(state, device), move.to(device), batch.to(device), *settings)
     for name in ("incumbent_BN", "stall_B"):
-        assert torch.equal(getattr(reference, name), getattr(expected, name))
-        assert torch.equal(getattr(actual, name).cpu(), getattr(expected, name))
+        assert torch.equal(getattr(actual, name).cpu(), getattr(truth, name))
 
 
 def test_unknown_operators_are_refused(device: str) -> None:
     """An operator without a kernel is named."""
     from dact.kernels.make_move.triton_impl import make_move_triton
 
+    def or_opt(tour_BN: torch.Tensor, move_B2: torch.Tensor) -> torch.Tensor:
+        return tour_BN
+
     batch = PROBLEMS["tsp"].sample(5, 1, torch.Generator().manual_seed(0))
-    search = search_of(random_state(batch, "tsp", torch.Generator().manual_seed(0)))
-    for make in (make_move_reference, make_move_triton):
-        with pytest.raises(ValueError, match="or_opt"):
-            make(search, torch.zeros(1, 2, dtype=torch.long), costs_of(batch), "or_opt", 3)
+    with pytest.raises(ValueError, match="operator 'or_opt' has no kernel"):
+        make_move_triton(begun("tsp", batch), torch.zeros(1, 2, dtype=torch.long), batch, or_opt, 250)

@@ -8,8 +8,9 @@ from torch import Tensor
 
 from begun import begun
 from dact.kernels.pair_logits import Aggregation, pair_logits_reference
-from dact.kernels.pick_move import Capacity, Feasible, fold_heads, open_pairs, pick_move_reference
+from dact.kernels.pick_move import ALL_MOVES, Feasible, fold_heads, open_pairs_reference, pick_move_reference
 from dact.kernels.row_draws import STEP, row_draws
+from dact.kernels.tour_view import CAPACITY, tour_view_reference
 from dact.operators import OPERATORS
 from dact.policy import PairDistribution, Policy, PolicyConfig
 from dact.problems import PROBLEMS, Batch, capacity
@@ -44,12 +45,9 @@ def moves_so_far(rows: int, size: int, device: str) -> tuple[Tensor, Tensor]:
     return tour, last
 
 
-def loads_of(batch: Batch, tour_BN: Tensor) -> Capacity:
+def loads_of(batch: Batch, tour_BN: Tensor, idle: bool = True) -> Feasible:
     """What the kernels are told of a CVRP tour."""
-    around = capacity.loads(batch, tour_BN)
-    low = (around.route_BN.masked_fill(around.depot_BN, -1), around.before_BN, around.rest_BN)
-    high = (around.route_BN, around.until_BN, around.after_BN)
-    return Capacity(torch.stack((*low, *high), dim=2).int(), batch.capacity_B)
+    return tour_view_reference(tour_BN, batch, CAPACITY, idle)[1]
 
 
 @pytest.mark.parametrize("size", [5, 16, 17, 31, 33, 63, 65, 127, 129, *LONG])
@@ -71,7 +69,7 @@ def test_the_same_draws_give_the_same_moves(size: int, dtype: torch.dtype, agree
     same = (actual == expected).all(1)
     assert same.double().mean() >= agreement
     torch.testing.assert_close(drawn[same], known[same], rtol=0, atol=1e-5 if dtype == torch.float32 else 2e-2)
-    assert open_pairs(tour, last, None)[torch.arange(rows), actual[:, 0], actual[:, 1]].all()
+    assert open_pairs_reference(tour, last, ALL_MOVES)[torch.arange(rows), actual[:, 0], actual[:, 1]].all()
 
 
 @pytest.mark.parametrize("greedy", [False, True])
@@ -138,25 +136,18 @@ def routed() -> tuple[Batch, Tensor]:
     return batch, begun("cvrp", batch).tour_BN
 
 
-def test_reference_knows_the_problems_feasible_moves(routed: tuple[Batch, Tensor]) -> None:
-    """Open pairs by loads and routes are the search's open moves."""
-    batch, _ = routed
-    state = begun("cvrp", batch)
-    expected = open_moves(PROBLEMS["cvrp"], batch, state.tour_BN, state.last_move_B2, OPERATORS["two_opt"])
-    assert not expected.all()
-    assert torch.equal(open_pairs(state.tour_BN, state.last_move_B2, loads_of(batch, state.tour_BN)), expected)
-
-
-@pytest.mark.parametrize("kind", ["loads", "mask"])
+@pytest.mark.parametrize("kind", ["every", "loads", "mask"])
+@pytest.mark.parametrize("idle", [True, False])
 @pytest.mark.usefixtures("poisoned")
-def test_feasible_moves(kind: str, routed: tuple[Batch, Tensor], device: str) -> None:
-    """With loads or with a mask, draws and greedy picks are the reference's."""
+def test_feasible_moves(kind: str, idle: bool, routed: tuple[Batch, Tensor], device: str) -> None:
+    """Draws and greedy picks are the reference's by loads, by a mask or without either; idle moves open or closed."""
     from dact.kernels.pick_move.triton_impl import pick_move_triton
 
     batch, tour = routed[0].to(device), routed[1].to(device)
-    feasible: Feasible = loads_of(batch, tour)
-    if kind == "mask":
-        feasible = capacity.two_opt_allowed(batch, tour)
+    feasible = loads_of(batch, tour, idle)
+    if kind != "loads":
+        mask = capacity.two_opt_allowed(batch, tour) if kind == "mask" else None
+        feasible = Feasible(mask_BNN=mask, idle=idle, depots=batch.depots)
     query, key = queries_and_keys(4, batch.length, device)
     _, last = moves_so_far(4, batch.length, device)
     for draw in (None, torch.rand(2, 4, device=device, dtype=torch.float64)):
@@ -179,7 +170,7 @@ def test_every_pair_is_drawn_as_often_as_it_should(device: str) -> None:
     move = pick_move_triton(query, key, network(device), precision="tf32x3", **settings)
     counts = torch.bincount(move[:, 0] * size + move[:, 1], minlength=size * size).view(size, size)
     assert counts.sum() == side * side
-    assert (counts[~open_pairs(tour[:1], last[:1], None)[0]] == 0).all()
+    assert (counts[~open_pairs_reference(tour[:1], last[:1], ALL_MOVES)[0]] == 0).all()
     assert torch.equal(move, pick_move_reference(query, key, network(device), **settings))
 
 
@@ -239,7 +230,7 @@ def test_frequencies(who: str, device: str) -> None:
     settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last}
     move = pick(query, key, network(device), **settings, draw_2B=draw)
     logits = CLIP * torch.tanh(pair_logits_reference(*heads_of(*one), network(device)))
-    allowed = open_pairs(tour[:1], last[:1], None)
+    allowed = open_pairs_reference(tour[:1], last[:1], ALL_MOVES)
     probability = PairDistribution(logits, allowed).logits_BNN.flatten().softmax(0).view(size, size)
     assert allowed[0][move[:, 0], move[:, 1]].all()
     distance, pairs = chi_squared(move, probability)
@@ -261,9 +252,9 @@ def test_ten_million_draws_are_all_allowed(dtype: torch.dtype) -> None:
         batch = problem.sample(14, rows, generator)
         state = begun(name, batch)
         tour, stream = state.tour_BN, state.stream_B
-        feasible = loads_of(batch, tour) if batch.depots else None
+        feasible = loads_of(batch, tour) if batch.depots else ALL_MOVES
         _, last = moves_so_far(rows, batch.length, "cuda")
-        allowed = open_pairs(tour, last, feasible)
+        allowed = open_pairs_reference(tour, last, feasible)
         query, key = (x.to(dtype) for x in queries_and_keys(rows, batch.length, "cuda"))
         settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last, "feasible": feasible}
         sound = torch.ones((), dtype=torch.bool, device="cuda")
@@ -291,6 +282,7 @@ def test_nothing_open(device: str) -> None:
     tour, last = moves_so_far(1, 5, device)
     shut = torch.zeros(1, 5, 5, dtype=torch.bool, device=device)
     draw = torch.full((2, 1), 0.5, dtype=torch.float64, device=device)
-    settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last, "draw_2B": draw, "feasible": shut}
+    settings = {"clip": CLIP, "tour_BN": tour, "last_move_B2": last, "draw_2B": draw}
+    settings["feasible"] = Feasible(mask_BNN=shut)
     assert pick_move_triton(query, key, network(device), precision="tf32x3", **settings).tolist() == [[0, 0]]
     assert pick_move_reference(query, key, network(device), **settings).tolist() == [[0, 0]]

@@ -1,20 +1,17 @@
-"""What a step sees of a tour: the kernel and its reference against the problems' own features and loads."""
+"""What a step sees of a tour: the kernel against its reference, and that against counting."""
 
 import pytest
 import torch
 from torch import Tensor
 
 from begun import begun
-from dact.kernels.tour_view import CAPACITY, COORDINATES, Nodes, tour_view_reference
+from dact import tours
+from dact.kernels.pick_move import feasible_moves
+from dact.kernels.tour_view import CAPACITY, COORDINATES, loads, tour_view_reference
 from dact.operators import OPERATORS
-from dact.problems import PROBLEMS, Batch, capacity
+from dact.problems import PROBLEMS, Batch
 
 pytest.importorskip("triton")
-
-
-def nodes_of(batch: Batch) -> Nodes:
-    """What views are told of a batch."""
-    return Nodes(batch.coordinates_BN2, batch.demand_BN, batch.capacity_B, batch.depots)
 
 
 def some_batch(size: int, depots: int, largest: int, rows: int = 3) -> Batch:
@@ -42,13 +39,6 @@ def some_tours(batch: Batch) -> Tensor:
     return key.argsort(1)
 
 
-def expected_loads(batch: Batch, tour_BN: Tensor) -> Tensor:
-    """The six numbers of each position by the problem's own loads."""
-    around = capacity.loads(batch, tour_BN)
-    low = (around.route_BN.masked_fill(around.depot_BN, -1), around.before_BN, around.rest_BN)
-    return torch.stack((*low, around.route_BN, around.until_BN, around.after_BN), dim=2)
-
-
 CASES = [(2, 1, 9), (2, 2, 9), (3, 1, 9), (3, 2, 9), (31, 1, 9), (31, 9, 9), (32, 4, 0), (33, 7, 9)]
 CASES += [(70, 20, 10**7), (130, 30, 100), (1056, 56, 10**6)]
 
@@ -56,19 +46,16 @@ CASES += [(70, 20, 10**7), (130, 30, 100), (1056, 56, 10**6)]
 @pytest.mark.parametrize(("size", "depots", "largest"), CASES)
 @pytest.mark.usefixtures("poisoned")
 def test_capacity_view(size: int, depots: int, largest: int, device: str) -> None:
-    """Loads are exact and features are the problem's: one route or many, empty routes, no demand, large demand."""
+    """Loads are exact and features agree: one route or many, empty routes, no demand, large demand."""
     from dact.kernels.tour_view.triton_impl import tour_view_triton
 
     batch = some_batch(size, depots, largest)
     tour_BN = some_tours(batch)
-    expected_BNF = PROBLEMS["cvrp"].node_features(batch, tour_BN)
-    reference_BNF, reference = tour_view_reference(tour_BN, nodes_of(batch), CAPACITY)
-    features_BNF, loads = tour_view_triton(tour_BN.to(device), nodes_of(batch.to(device)), CAPACITY)
-    assert reference is not None
-    assert loads is not None
-    assert torch.equal(reference.load_BN6, expected_loads(batch, tour_BN))
-    assert torch.equal(loads.load_BN6.cpu(), reference.load_BN6)
-    torch.testing.assert_close(reference_BNF, expected_BNF, rtol=1e-6, atol=1e-6)
+    expected_BNF, expected = tour_view_reference(tour_BN, batch, CAPACITY)
+    features_BNF, feasible = tour_view_triton(tour_BN.to(device), batch.to(device), CAPACITY)
+    assert feasible.load_BN6 is not None
+    assert expected.load_BN6 is not None
+    assert torch.equal(feasible.load_BN6.cpu(), expected.load_BN6)
     torch.testing.assert_close(features_BNF.cpu(), expected_BNF, rtol=1e-6, atol=1e-6)
 
 
@@ -80,18 +67,38 @@ def test_coordinates_view(size: int, device: str) -> None:
 
     batch = some_batch(size, 1, 0)
     tour_BN = some_tours(batch)
-    expected_BN2 = PROBLEMS["tsp"].node_features(batch, tour_BN)
+    expected_BN2 = tours.in_tour_order(batch.coordinates_BN2, tour_BN)
     for make, where in ((tour_view_reference, "cpu"), (tour_view_triton, device)):
-        features_BN2, loads = make(tour_BN.to(where), nodes_of(batch.to(where)), COORDINATES)
+        features_BN2, feasible = make(tour_BN.to(where), batch.to(where), COORDINATES)
         assert torch.equal(features_BN2.cpu(), expected_BN2)
-        assert loads is None
+        assert feasible.load_BN6 is None
 
 
-def test_problems_name_the_view_they_are(problem_name: str, batch: Batch) -> None:
-    """A problem's view gives its features, and loads exactly where some 2-opt moves are forbidden."""
-    problem = PROBLEMS[problem_name]
+def test_loads_by_counting() -> None:
+    """What a route serves before and since each position, by walking along it."""
+    batch = some_batch(31, 9, 9)
+    tour_BN = some_tours(batch)
+    around = loads(batch, tour_BN)
+    for row, tour in enumerate(tour_BN.tolist()):
+        served = [int(batch.demand_BN[row, node]) for node in tour]
+        starts = [place for place, node in enumerate(tour) if node < batch.depots]
+        for place, node in enumerate(tour):
+            start = max(s for s in starts if s <= place)
+            end = min((s for s in starts if s > place), default=len(tour))
+            before = sum(served[start:place])
+            if node < batch.depots:
+                before = sum(served[max((s for s in starts if s < place), default=starts[-1]) : place or len(tour)])
+            assert around.before_BN[row, place] == before
+            assert around.since_BN[row, place] == sum(served[place:end])
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_problems_name_the_view_they_are(problem_name: str, batch: Batch, idle: bool) -> None:
+    """A problem's view gives its features and exactly its allowed 2-opt moves."""
+    problem = PROBLEMS[problem_name].with_idle_moves(idle)
     tour_BN = begun(problem.name, batch).tour_BN
     assert problem.view is not None
-    features_BNF, loads = tour_view_reference(tour_BN, nodes_of(batch), problem.view)
+    features_BNF, feasible = tour_view_reference(tour_BN, batch, problem.view, problem.idle)
     torch.testing.assert_close(features_BNF, problem.node_features(batch, tour_BN))
-    assert (loads is None) == (problem.allowed_moves(batch, tour_BN, OPERATORS["two_opt"]) is None)
+    found, expected = feasible_moves(tour_BN, feasible), problem.allowed_moves(batch, tour_BN, OPERATORS["two_opt"])
+    assert found is expected is None or torch.equal(found, expected)

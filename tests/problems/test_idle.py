@@ -7,11 +7,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dact.kernels.pick_move.moves import close_idle, idle_moves
 from dact.kernels.row_draws import streams
 from dact.operators import OPERATORS, two_opt
 from dact.policy import Policy, PolicyConfig
-from dact.problems import PROBLEMS, Cvrp, Tsp
-from dact.problems.idle import close_idle, idle_moves
+from dact.problems import PROBLEMS, Cvrp
 from dact.search import PlainEngine, SearchConfig, start_state
 
 
@@ -53,13 +53,12 @@ def test_feasible_moves_that_are_not_idle(problem_name: str, generator: torch.Ge
 
 def test_a_move_always_remains(generator: torch.Generator) -> None:
     """Where nearly all moves are idle they stay open, since a search has to do something; other rows lose theirs."""
-    batch = Tsp().sample(3, 1, generator)
-    assert close_idle(None, batch, torch.tensor([[0, 1, 2]])).all()
+    assert close_idle(None, torch.tensor([[0, 1, 2]]), 0).all()
     batch = Cvrp().sample(10, 2, generator)
     tour_BN = Cvrp().greedy_start(batch)
     feasible = torch.ones(2, batch.length, batch.length, dtype=torch.bool)
     feasible[1] = idle_moves(tour_BN, batch.depots)[1]
-    closed = close_idle(feasible, batch, tour_BN)
+    closed = close_idle(feasible, tour_BN, batch.depots)
     assert not (closed[0] & idle_moves(tour_BN, batch.depots)[0]).any()
     assert torch.equal(closed[1], feasible[1])
 

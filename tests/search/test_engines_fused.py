@@ -71,12 +71,14 @@ def test_a_problem_without_a_view_uses_its_own_methods(problem_name: str, batch:
     agree(left, right, ("tour_BN", "last_move_B2", "incumbent_BN", "stall_B"))
 
 
-def test_without_idle_moves(problem_name: str, batch: Batch) -> None:
-    """The mask that closes them reaches the kernels."""
+@pytest.mark.parametrize("greedy", [False, True])
+def test_without_idle_moves(problem_name: str, batch: Batch, greedy: bool) -> None:
+    """Kernels close the idle moves that the plain engine closes."""
     problem, policy = PROBLEMS[problem_name].with_idle_moves(False), policy_for(problem_name)
-    fused = FusedEngine(problem, policy, SearchConfig(), precision="float32", graph_steps=2)
+    config = SearchConfig(greedy=greedy)
+    fused = FusedEngine(problem, policy, config, precision="float32", graph_steps=2)
     begin = begun(problem_name, batch)
-    left, right = (engine.advance(batch, begin, 3) for engine in (fused, PlainEngine(problem, policy, SearchConfig())))
+    left, right = (engine.advance(batch, begin, 3) for engine in (fused, PlainEngine(problem, policy, config)))
     agree(left, right, ("tour_BN", "last_move_B2", "incumbent_BN", "stall_B"))
 
 

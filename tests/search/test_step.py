@@ -7,7 +7,7 @@ from begun import begun
 from dact import tours
 from dact.operators import OPERATORS, two_opt
 from dact.problems import PROBLEMS, Batch, Tsp, capacity
-from dact.search import SearchState, open_moves, restart, start_state, step
+from dact.search import SearchState, accepted, open_moves, start_state, step
 
 SQUARE = torch.tensor([[[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]])
 
@@ -59,14 +59,28 @@ def test_before_the_first_step_only_the_diagonal_is_closed() -> None:
 def test_restart_after_patience_goes_back_to_the_incumbent() -> None:
     """A row that stalled `patience` steps takes its incumbent again and starts counting anew; others go on."""
     batch, state = square()
-    better, _ = step(two_opt, batch, state, torch.tensor([[1, 2]]))
-    first, _ = step(two_opt, batch, better, torch.tensor([[1, 2]]))
-    assert torch.equal(restart(first, patience=2).tour_BN, first.tour_BN)
-    second, _ = step(two_opt, batch, first, torch.tensor([[2, 2]]))
-    again = restart(second, patience=2)
+    better, _ = step(two_opt, batch, state, torch.tensor([[1, 2]]), patience=2)
+    first, _ = step(two_opt, batch, better, torch.tensor([[1, 2]]), patience=2)
+    assert torch.equal(first.tour_BN, state.tour_BN)
+    again, _ = step(two_opt, batch, first, torch.tensor([[2, 2]]), patience=2)
     assert torch.equal(again.tour_BN, better.tour_BN)
     assert again.cost_B.item() == pytest.approx(4)
     assert again.stall_B.item() == 0
+
+
+def test_candidates_of_any_origin_are_accepted_alike() -> None:
+    """Better ones become incumbents, others count as stall, and moves and streams are left to the caller."""
+    batch, state = square()
+    better_BN = torch.tensor([[0, 2, 1, 3]])
+    better = accepted(state, better_BN, batch.cost(better_BN), patience=2)
+    assert torch.equal(better.incumbent_BN, better_BN)
+    worse = accepted(better, state.tour_BN, state.cost_B, patience=2)
+    assert torch.equal(worse.tour_BN, state.tour_BN)
+    assert worse.stall_B.item() == 1
+    back = accepted(worse, state.tour_BN, state.cost_B, patience=2)
+    assert torch.equal(back.tour_BN, better_BN)
+    assert torch.equal(back.last_move_B2, state.last_move_B2)
+    assert torch.equal(back.stream_B, state.stream_B)
 
 
 @pytest.mark.parametrize("operator_name", sorted(OPERATORS))

@@ -15,7 +15,7 @@ from dact.search import PlainEngine, SearchConfig, SearchState
 from dact.search.engines.fused import FusedEngine
 from dact.search.step import open_moves
 from dact.training.networks import Networks
-from dact.training.rollout import Task, seen, seen_by_kernels
+from dact.training.rollout import Task, seen
 
 pytest.importorskip("triton")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -89,22 +89,23 @@ def test_the_decoder_may_have_a_precision_of_its_own(logits: str, most: float) -
     assert (aspects_SBND.grad - exact_SBND.grad).norm() < 10 * most * exact_SBND.grad.norm()
 
 
-def test_kernels_see_what_plain_pytorch_sees(problem_name: str) -> None:
-    """Features and open moves of a segment, by kernels and by the problem itself."""
-    problem = PROBLEMS[problem_name]
+@pytest.mark.parametrize("idle", [True, False])
+def test_a_segment_is_seen_as_its_steps_were(problem_name: str, idle: bool) -> None:
+    """Features and open moves of all states at once, by kernels where they run, are those of the steps one by one."""
+    problem = PROBLEMS[problem_name].with_idle_moves(idle)
     task = Task(problem=problem, operator="two_opt")
-    batch = problem.sample(9, 6, torch.Generator().manual_seed(11)).to(DEVICE)
+    batch = problem.sample(9, 6, torch.Generator().manual_seed(11))
     torch.manual_seed(0)
-    engine = PlainEngine(problem, Policy(PolicyConfig(features=problem.features)).to(DEVICE), CONFIG)
+    engine = PlainEngine(problem, Policy(PolicyConfig(features=problem.features)), CONFIG)
     states = [begun(problem_name, batch)]
     for _ in range(3):
         states.append(engine.advance(batch, states[-1], 1))
-    tour_ZBN = torch.stack([state.tour_BN for state in states])
-    last_TB2 = torch.stack([state.last_move_B2 for state in states[:-1]])
-    (features, opened), (ours, ours_opened) = (
-        look(task, batch, tour_ZBN, last_TB2) for look in (seen, seen_by_kernels)
-    )
-    torch.testing.assert_close(ours, features)
-    assert torch.equal(ours_opened, opened)
+    tour_ZBN = torch.stack([state.tour_BN for state in states]).to(DEVICE)
+    last_TB2 = torch.stack([state.last_move_B2 for state in states[:-1]]).to(DEVICE)
+    features, opened = seen(task, batch.to(DEVICE), tour_ZBN, last_TB2)
+    expected = [problem.node_features(batch, state.tour_BN) for state in states]
+    torch.testing.assert_close(features.cpu(), torch.cat(expected))
+    expected = [open_moves(problem, batch, s.tour_BN, s.last_move_B2, OPERATORS["two_opt"]) for s in states[:-1]]
+    assert torch.equal(opened.cpu(), torch.cat(expected))
     assert opened.any()
     assert not opened.all()

@@ -5,10 +5,10 @@ import dataclasses
 import torch
 
 from dact import tours
+from dact.kernels.pick_move import idle_moves
 from dact.kernels.row_draws import streams
 from dact.operators import OPERATORS
 from dact.policy import Policy, PolicyConfig
-from dact.problems.idle import idle_moves
 from dact.search import PlainEngine, start_state, step
 from dact.training.rollout import Task, choose, rollout, standing
 

@@ -136,7 +136,7 @@ def _measure(case: SearchCase, config: SolveConfig, seconds: float, repeats: int
         case=case.name,
         positions=batch.length,
         rows=case.instances * case.augment,
-        engine=type(pipeline.searcher).__name__.removesuffix("Engine").lower(),
+        engine=pipeline.searcher.name,
         precision=settled_precision(config.precision, device),
         weights=pipeline.weights_name,
         steps=steps,

@@ -6,9 +6,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-PRECISIONS = ("tf32", "tf32x3", "ieee")
-"""How products of float32 matrices are rounded: to 10 bits, to about 21, or not at all."""
-
 MULTIPROCESSORS = 132
 """Of an H100 or H200; launches are cut for them, and right for any number."""
 HAS_TRITON = find_spec("triton") is not None

@@ -1,6 +1,6 @@
 """What a problem is, and the batch of instances it works on.
 
-Shape letters: B rows, N tour length (dummy depots included), F features, I distinct distance matrices.
+Shape letters: B rows, N tour length (dummy depots included), F features.
 """
 
 from collections.abc import Sequence
@@ -12,32 +12,14 @@ from torch import Generator, Tensor
 
 from dact import symmetries
 from dact.instances import Instance, InstanceSet
+from dact.kernels.records import Instances
 from dact.operators import Operator
 from dact.problems.distributions import UNIFORM, InstanceConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class Batch:
-    """Instances of one problem and one tour length, on one device, one row each.
-
-    Costs are in the instances' own units: by their own distance rule where `distance_INN` is given, else
-    `scale_B` times the Euclidean length in the unit square.
-    """
-
-    coordinates_BN2: Tensor
-    """float32, in the unit square: what the policy sees."""
-    scale_B: Tensor
-    """float32, original length of one unit."""
-    demand_BN: Tensor
-    """int32; zero for depots."""
-    capacity_B: Tensor
-    """int32."""
-    depots: int = 0
-    """Nodes 0 .. depots - 1 are copies of the depot."""
-    distance_INN: Tensor | None = None
-    """float32, by the instances' own rule."""
-    matrix_B: Tensor | None = None
-    """Which matrix a row uses."""
+class Batch(Instances):
+    """Instances of one problem and one tour length, on one device, one row each."""
 
     @property
     def rows(self) -> int:
@@ -81,24 +63,6 @@ class Batch:
         turned = symmetries.augment(self.coordinates_BN2, copies)
         return replace(self.take(row_R), coordinates_BN2=turned)
 
-    def distance(self, from_BN: Tensor, to_BN: Tensor) -> Tensor:
-        """Length of the edges from -> to, by the instances' rule and in their units."""
-        if self.distance_INN is not None and self.matrix_B is not None:
-            return self.distance_INN[self.matrix_B.unsqueeze(1), from_BN, to_BN]
-        return self.scale_B.unsqueeze(1) * self.plane_distance(from_BN, to_BN)
-
-    def plane_distance(self, from_BN: Tensor, to_BN: Tensor) -> Tensor:
-        """Euclidean length of the edges in the unit square."""
-        step_BN2 = self._points(from_BN) - self._points(to_BN)
-        return step_BN2.square().sum(2).sqrt()
-
-    def cost(self, tour_BN: Tensor) -> Tensor:
-        """Length of each cyclic tour."""
-        return self.distance(tour_BN, tour_BN.roll(-1, dims=1)).sum(1)
-
-    def _points(self, node_BN: Tensor) -> Tensor:
-        return self.coordinates_BN2.gather(1, node_BN.unsqueeze(2).expand(-1, -1, 2))
-
 
 class Problem(Protocol):
     """Everything the rest of the code needs to know about a routing problem. All tours are anchored."""
@@ -116,6 +80,11 @@ class Problem(Protocol):
     @property
     def view(self) -> str | None:
         """Which of `dact.kernels.tour_view.VIEWS` gives its features and allowed 2-opt moves; None if none does."""
+        ...
+
+    @property
+    def idle(self) -> bool:
+        """Are 2-opt moves that change no route (`dact.kernels.pick_move.idle_moves`) allowed?"""
         ...
 
     def collate(self, instances: Sequence[Instance], routes_needed: int = 0) -> Batch:
@@ -155,7 +124,7 @@ class Problem(Protocol):
         ...
 
     def with_idle_moves(self, idle: bool) -> "Problem":
-        """The same problem, where 2-opt moves that change no route (`dact.problems.idle`) are allowed or not."""
+        """The same problem, where 2-opt moves that change no route are allowed or not."""
         ...
 
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:

@@ -12,15 +12,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
-from dact import tours
 from dact.instances import Instance, InstanceSet, capacity_for
+from dact.kernels.pick_move.moves import close_idle
 from dact.kernels.row_draws import many_draws
-from dact.kernels.tour_view import CAPACITY
+from dact.kernels.tour_view import CAPACITY, tour_view
 from dact.operators import Operator, two_opt
 from dact.problems import capacity, construct, distributions, layout
 from dact.problems.base import Batch
 from dact.problems.distributions import UNIFORM, InstanceConfig
-from dact.problems.idle import close_idle
 from dact.problems.loads import searched_loads
 
 
@@ -126,33 +125,18 @@ class Cvrp:
         return torch.tensor([construct.tour_of(row, batch.depots) for row in routes], device=batch.device)
 
     def node_features(self, batch: Batch, tour_BN: Tensor) -> Tensor:
-        """Coordinates, distance to the nodes before and after, load before, demand, load since (with) the node.
-
-        Loads are shares of the capacity, and a depot carries the load of the route that ends there and of the
-        one that starts there, as in the authors' code.
-        """
-        around = capacity.loads(batch, tour_BN)
-        leg_BN = batch.plane_distance(tour_BN, tour_BN.roll(-1, dims=1))
-        share_BN3 = torch.stack((around.before_BN, around.demand_BN, around.since_BN), dim=2)
-        return torch.cat(
-            (
-                tours.in_tour_order(batch.coordinates_BN2, tour_BN),
-                leg_BN.roll(1, dims=1).unsqueeze(2),
-                leg_BN.unsqueeze(2),
-                share_BN3 / batch.capacity_B.view(-1, 1, 1),
-            ),
-            dim=2,
-        )
+        """Coordinates, legs and loads: see `dact.kernels.tour_view`."""
+        return tour_view(tour_BN, batch, CAPACITY)[0]
 
     def allowed_moves(self, batch: Batch, tour_BN: Tensor, operator: Operator) -> Tensor | None:
         """Moves that overload no vehicle: by a closed form where there is one, else by trial."""
         closed_form = capacity.CLOSED_FORMS.get(operator)
         feasible_BNN = closed_form(batch, tour_BN) if closed_form else capacity.by_trial(batch, tour_BN, operator)
-        return feasible_BNN if self.idle or operator is not two_opt else close_idle(feasible_BNN, batch, tour_BN)
+        return feasible_BNN if self.idle or operator is not two_opt else close_idle(feasible_BNN, tour_BN, batch.depots)
 
     def with_idle_moves(self, idle: bool) -> "Cvrp":
-        """No kernel knows which moves these are, so that closing them takes the problem's own view."""
-        return replace(self, view=CAPACITY if idle else None, idle=idle)
+        """The same, with moves that change nothing or without."""
+        return replace(self, idle=idle)
 
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         """The customers between depots."""

@@ -8,13 +8,13 @@ from torch import Generator, Tensor
 
 from dact import tours
 from dact.instances import Instance, InstanceSet
+from dact.kernels.pick_move.moves import close_idle
 from dact.kernels.row_draws import many_draws
-from dact.kernels.tour_view import COORDINATES
+from dact.kernels.tour_view import COORDINATES, tour_view
 from dact.operators import Operator, two_opt
 from dact.problems import layout
 from dact.problems.base import Batch
 from dact.problems.distributions import UNIFORM, InstanceConfig, draw_points
-from dact.problems.idle import close_idle
 
 
 def _batch(points_BN2: Tensor, scale_B: Tensor, distance_INN: Tensor | None) -> Batch:
@@ -84,15 +84,15 @@ class Tsp:
 
     def node_features(self, batch: Batch, tour_BN: Tensor) -> Tensor:
         """The coordinates."""
-        return tours.in_tour_order(batch.coordinates_BN2, tour_BN)
+        return tour_view(tour_BN, batch, COORDINATES)[0]
 
     def allowed_moves(self, batch: Batch, tour_BN: Tensor, operator: Operator) -> Tensor | None:
         """Every order of the nodes is a tour."""
-        return None if self.idle or operator is not two_opt else close_idle(None, batch, tour_BN)
+        return None if self.idle or operator is not two_opt else close_idle(None, tour_BN, batch.depots)
 
     def with_idle_moves(self, idle: bool) -> "Tsp":
-        """No kernel knows which moves these are, so that closing them takes the problem's own view."""
-        return replace(self, view=COORDINATES if idle else None, idle=idle)
+        """The same, with moves that change nothing or without."""
+        return replace(self, idle=idle)
 
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         """The tour itself."""

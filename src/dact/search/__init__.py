@@ -1,5 +1,6 @@
 """Improving tours step by step with a policy."""
 
+from dact.kernels.make_move import accepted
 from dact.search.batches import Parts, best_tours, rows_at_once, search_batch
 from dact.search.engines import (
     AUTO,
@@ -16,12 +17,13 @@ from dact.search.engines import (
 from dact.search.loop import Pace, SearchRun, Watcher, best_costs, run
 from dact.search.searcher import Searcher
 from dact.search.state import SearchState, start_state
-from dact.search.step import open_moves, restart, step
+from dact.search.step import NEVER, look, open_moves, step
 from dact.search.stop import Stop
 from dact.search.trace import Trace, TracePoint
 
 __all__ = [
     "AUTO",
+    "NEVER",
     "Engine",
     "FusedEngine",
     "GraphedEngine",
@@ -36,13 +38,14 @@ __all__ = [
     "Trace",
     "TracePoint",
     "Watcher",
+    "accepted",
     "best_costs",
     "best_tours",
     "capturing",
     "engine_for",
+    "look",
     "open_moves",
     "rehearse",
-    "restart",
     "rows_at_once",
     "run",
     "search_batch",

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from dact.memory import refuse_beyond_memory
 from dact.problems import Batch
-from dact.search.engines import PlainEngine, row_bytes
 from dact.search.loop import Pace, SearchRun, Watcher, run
 from dact.search.searcher import Searcher
 from dact.search.state import SearchState, start_state
@@ -37,17 +36,16 @@ def rows_at_once(
         _refuse_too_long(searcher, length)
         return max(1, CPU_POSITIONS // length // augment)
     matrix = MATRIX_BYTES * length**2 if own_distances else 0
-    return max(1, GPU_BYTES // (augment * row_bytes(searcher, length) + matrix))
+    return max(1, GPU_BYTES // (augment * searcher.row_bytes(length) + matrix))
 
 
 def _refuse_too_long(searcher: Searcher, length: int) -> None:
     """On a GPU running out of memory is an error that can be caught; on a CPU it is the end of the process."""
-    if isinstance(searcher, PlainEngine):
-        refuse_beyond_memory(
-            row_bytes(searcher, length),
-            f"a search with the policy over {length} positions",
-            "solve smaller instances, or take a larger machine or another search method",
-        )
+    refuse_beyond_memory(
+        searcher.row_bytes(length),
+        f"a {searcher.name} search over {length} positions",
+        "solve smaller instances, or take a larger machine or another search method",
+    )
 
 
 def search_batch(

@@ -13,8 +13,17 @@ class Searcher(Protocol):
     """
 
     @property
+    def name(self) -> str:
+        """For tables of results."""
+        ...
+
+    @property
     def graph_steps(self) -> int:
         """Steps it makes at a stroke: a multiple of them is advanced fastest."""
+        ...
+
+    def row_bytes(self, length: int) -> int:
+        """About how much memory a row of this tour length takes."""
         ...
 
     def prepare(self, batch: Batch, state: SearchState) -> None:

@@ -1,25 +1,11 @@
-"""What the search knows at a moment, one entry per row."""
-
-from dataclasses import dataclass
+"""The state of a search before its first step."""
 
 import torch
 from torch import Tensor
 
+from dact.kernels.records import SearchState
 
-@dataclass(frozen=True, kw_only=True)
-class SearchState:
-    """Current tours, the best tours found so far (incumbents), and how long ago those were found."""
-
-    tour_BN: Tensor
-    cost_B: Tensor
-    incumbent_BN: Tensor
-    incumbent_cost_B: Tensor
-    stall_B: Tensor
-    """Steps since the incumbent was last bettered."""
-    last_move_B2: Tensor
-    """The *nodes* of the last move, whose positions may have changed since; -1 before the first."""
-    stream_B: Tensor
-    """Where each row's own stream of random numbers stands (`dact.kernels.row_draws`)."""
+__all__ = ["SearchState", "start_state"]
 
 
 def start_state(tour_BN: Tensor, cost_B: Tensor, stream_B: Tensor) -> SearchState:

@@ -1,53 +1,40 @@
-"""One step: which moves are open, the move, and what comes of it. No step talks to the host."""
+"""One step: what it sees, which moves are open, and what comes of a move. No step talks to the host."""
 
-from dataclasses import replace
+from collections.abc import Callable
 
-import torch
 from torch import Tensor
 
-from dact.kernels.make_move import betters
-from dact.kernels.row_draws import STEP
-from dact.operators import Operator
+from dact.kernels.make_move import make_move
+from dact.kernels.pick_move import Feasible, open_pairs
+from dact.kernels.tour_view import tour_view
+from dact.operators import Operator, two_opt
 from dact.problems import Batch, Problem
 from dact.search.state import SearchState
+
+NEVER = 2**31 - 1
+"""Patience of a search that does not go back to its incumbents."""
+View = Callable[[Tensor, Batch, str, bool], tuple[Tensor, Feasible]]
+
+
+def look(
+    problem: Problem, batch: Batch, tour_BN: Tensor, operator: Operator, view: View = tour_view
+) -> tuple[Tensor, Feasible]:
+    """(B, N, F) node features and the feasible moves: both at once where a view knows the problem and the moves are
+    2-opt's, else by the problem's own methods."""
+    if problem.view is not None and operator is two_opt:
+        return view(tour_BN, batch, problem.view, problem.idle)
+    allowed_BNN = problem.allowed_moves(batch, tour_BN, operator)
+    return problem.node_features(batch, tour_BN), Feasible(mask_BNN=allowed_BNN)
 
 
 def open_moves(problem: Problem, batch: Batch, tour_BN: Tensor, last_move_B2: Tensor, operator: Operator) -> Tensor:
     """(B, N, N) bool: feasible pairs, without the diagonal and without the last pair in either order."""
-    size = batch.length
-    open_BNN = torch.ones(size, size, dtype=torch.bool, device=batch.device).fill_diagonal_(False)
-    feasible_BNN = problem.allowed_moves(batch, tour_BN, operator)
-    if feasible_BNN is not None:
-        open_BNN = feasible_BNN & open_BNN
-    first_BN, second_BN = tour_BN == last_move_B2[:, :1], tour_BN == last_move_B2[:, 1:]
-    last_BNN = first_BN.unsqueeze(2) & second_BN.unsqueeze(1)
-    return open_BNN & ~(last_BNN | last_BNN.transpose(1, 2))
+    return open_pairs(tour_BN, last_move_B2, look(problem, batch, tour_BN, operator)[1])
 
 
-def step(operator: Operator, batch: Batch, state: SearchState, move_B2: Tensor) -> tuple[SearchState, Tensor]:
+def step(
+    operator: Operator, batch: Batch, state: SearchState, move_B2: Tensor, patience: int = NEVER
+) -> tuple[SearchState, Tensor]:
     """The state after the move, and the reward: by how much it bettered the incumbent (section 3)."""
-    tour_BN = operator(state.tour_BN, move_B2)
-    cost_B = batch.cost(tour_BN)
-    better_B = betters(cost_B, state.incumbent_cost_B)
-    incumbent_cost_B = torch.where(better_B, cost_B, state.incumbent_cost_B)
-    after = SearchState(
-        tour_BN=tour_BN,
-        cost_B=cost_B,
-        incumbent_BN=torch.where(better_B.unsqueeze(1), tour_BN, state.incumbent_BN),
-        incumbent_cost_B=incumbent_cost_B,
-        stall_B=torch.where(better_B, 0, state.stall_B + 1),
-        last_move_B2=state.tour_BN.gather(1, move_B2),
-        stream_B=state.stream_B + STEP,
-    )
-    return after, state.incumbent_cost_B - incumbent_cost_B
-
-
-def restart(state: SearchState, patience: int) -> SearchState:
-    """Rows that have not improved for `patience` steps go back to their incumbent."""
-    tired_B = state.stall_B >= patience
-    return replace(
-        state,
-        tour_BN=torch.where(tired_B.unsqueeze(1), state.incumbent_BN, state.tour_BN),
-        cost_B=torch.where(tired_B, state.incumbent_cost_B, state.cost_B),
-        stall_B=torch.where(tired_B, 0, state.stall_B),
-    )
+    after = make_move(state, move_B2, batch, operator, patience)
+    return after, state.incumbent_cost_B - after.incumbent_cost_B

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 
 from dact.kernels.row_draws import new_streams
 from dact.problems import Batch
-from dact.search import Engine, SearchState, start_state
+from dact.search import NEVER, Engine, SearchState, start_state
 from dact.team import ALONE, Team
 from dact.training.buffers import Buffers, make_buffers, snapshot, write
 from dact.training.curriculum import CurriculumConfig
@@ -23,7 +23,7 @@ from dact.training.networks import Networks
 from dact.training.optimiser import Optimiser
 from dact.training.pool import Pool, make_pool
 from dact.training.ppo import METRICS, PpoConfig, update
-from dact.training.rollout import NEVER, Task, rollout
+from dact.training.rollout import Task, rollout
 
 LOSS_SCALE = 2.0**14
 """In half precision. A row's share of a mean over thousands of rows would be lost without it."""

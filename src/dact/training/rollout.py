@@ -11,16 +11,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from dact.kernels.launch import runs_triton
-from dact.kernels.pick_move import Capacity
+from dact.kernels.pick_move import open_pairs
 from dact.kernels.row_draws import STEP, row_draws
-from dact.kernels.tour_view import Nodes
 from dact.operators import OPERATORS
 from dact.problems import Batch, Problem
-from dact.search import Engine, SearchConfig, SearchState, open_moves
+from dact.search import NEVER, Engine, SearchConfig, SearchState, look
 
-NEVER = 2**31 - 1
-"""Patience of a search that is not restarted: nothing is in training."""
 FLOOR = 2.0
 """What counts as reward of every row when rows are chosen, in mean rewards. Measured: docs/log.md."""
 
@@ -117,8 +113,7 @@ def choose(gain_B: Tensor, count: int, draw_B: Tensor) -> tuple[Tensor, Tensor]:
 def _segment(task: Task, batch: Batch, walk: Walk, weight_B: Tensor) -> Segment:
     """What the policy saw is worked out for all states at once: a GPU minds the number of kernels."""
     steps = len(walk.move_TB2)
-    look = seen_by_kernels if _has_kernels(task, walk.tour_ZBN) else seen
-    features_RNF, open_RNN = look(task, batch, walk.tour_ZBN, walk.last_TB2)
+    features_RNF, open_RNN = seen(task, batch, walk.tour_ZBN, walk.last_TB2)
     features_ZBNF = features_RNF.view(steps + 1, batch.rows, *features_RNF.shape[1:])
     return Segment(
         features_TBNF=features_ZBNF[:-1],
@@ -134,30 +129,10 @@ def _segment(task: Task, batch: Batch, walk: Walk, weight_B: Tensor) -> Segment:
 
 def seen(task: Task, batch: Batch, tour_ZBN: Tensor, last_TB2: Tensor) -> tuple[Tensor, Tensor]:
     """Features of all states, and the moves that could be drawn in all but the last, as rows one after another."""
-    steps = len(last_TB2)
-    features_RNF = task.problem.node_features(_repeated(batch, steps + 1), tour_ZBN.flatten(0, 1))
-    seen_RN, last_R2 = tour_ZBN[:-1].flatten(0, 1), last_TB2.flatten(0, 1)
-    open_RNN = open_moves(task.problem, _repeated(batch, steps), seen_RN, last_R2, OPERATORS[task.operator])
-    return features_RNF, open_RNN
-
-
-def _has_kernels(task: Task, tour_ZBN: Tensor) -> bool:
-    """Where kernels run, they look at the tours of problems that they know, and at 2-opt moves."""
-    return runs_triton(tour_ZBN) and task.problem.view is not None and task.operator == "two_opt"
-
-
-def seen_by_kernels(task: Task, batch: Batch, tour_ZBN: Tensor, last_TB2: Tensor) -> tuple[Tensor, Tensor]:
-    """The same in two launches; plain PyTorch takes a tenth of a segment for it at CVRP100."""
-    from dact.kernels.pick_move.opened import open_pairs_triton
-    from dact.kernels.tour_view.triton_impl import tour_view_triton
-
-    assert task.problem.view is not None
     each = _repeated(batch, len(tour_ZBN))
-    nodes = Nodes(each.coordinates_BN2, each.demand_BN, each.capacity_B, each.depots)
-    features_RNF, loads = tour_view_triton(tour_ZBN.flatten(0, 1), nodes, task.problem.view)
+    features_RNF, feasible = look(task.problem, each, tour_ZBN.flatten(0, 1), OPERATORS[task.operator])
     seen_RN, last_R2 = tour_ZBN[:-1].flatten(0, 1), last_TB2.flatten(0, 1)
-    feasible = None if loads is None else Capacity(*(x[: len(last_R2)] for x in loads))
-    return features_RNF, open_pairs_triton(seen_RN, last_R2, feasible)
+    return features_RNF, open_pairs(seen_RN, last_R2, feasible.rows(len(last_R2)))
 
 
 def standing(batch: Batch, cost_ZB: Tensor, incumbent_ZB: Tensor) -> Tensor:

@@ -1,22 +1,26 @@
-"""A program per row makes the move and overwrites the row's state.
+"""A program per row makes the move and writes the row's next state.
 
 Shape letters: as in reference.py, with P >= N positions, a power of two.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
 # ruff: noqa: ANN001, ANN202
+import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
 from dact.kernels.launch import power_of_two
-from dact.kernels.make_move.reference import LEAST_GAIN, OPERATORS, Costs, Search
+from dact.kernels.make_move import KERNELS
+from dact.kernels.make_move.accept import accept
+from dact.kernels.records import Instances, SearchState
 from dact.kernels.row_draws import STEP
+from dact.operators import Operator
 
 
 @triton.jit
 def _source(place, first, second, N, OPERATOR: tl.constexpr):
-    """Where the node comes from that stands at a place after the move; the formulas of the reference."""
+    """Where the node comes from that stands at a place after the move; the formulas of `dact.operators`."""
     if OPERATOR == "two_opt":
         over_start = (first > second) | (first == 0)
         low = tl.where(over_start, second + 1, first)
@@ -34,19 +38,34 @@ def _source(place, first, second, N, OPERATOR: tl.constexpr):
 
 
 @triton.jit
+def _leg(node_P, next_P, inside_P, row, coordinates_ptr, distance_ptr, matrix_ptr, N, MATRIX: tl.constexpr):
+    """Lengths of the edges from nodes to the next, before any scale."""
+    if MATRIX:
+        distance_ptr += tl.load(matrix_ptr + row).to(tl.int64) * N * N
+        leg_P = tl.load(distance_ptr + node_P * N + next_P, mask=inside_P, other=0.0)
+    else:
+        coordinates_ptr += row * N * 2
+        x_P = tl.load(coordinates_ptr + 2 * node_P, mask=inside_P, other=0.0)
+        y_P = tl.load(coordinates_ptr + 2 * node_P + 1, mask=inside_P, other=0.0)
+        x_P -= tl.load(coordinates_ptr + 2 * next_P, mask=inside_P, other=0.0)
+        y_P -= tl.load(coordinates_ptr + 2 * next_P + 1, mask=inside_P, other=0.0)
+        leg_P = tl.sqrt(x_P * x_P + y_P * y_P)
+    return leg_P
+
+
+@triton.jit
 def _move_kernel(
-    tour_ptr, cost_ptr, incumbent_ptr, incumbent_cost_ptr, stall_ptr, last_ptr, stream_ptr, move_ptr,
-    coordinates_ptr, scale_ptr, distance_ptr, matrix_ptr, patience, N,
-    P: tl.constexpr, OPERATOR: tl.constexpr, MATRIX: tl.constexpr, LEAST: tl.constexpr, STEP: tl.constexpr,
+    tour_ptr, incumbent_ptr, incumbent_cost_ptr, stall_ptr, stream_ptr, move_ptr,
+    coordinates_ptr, scale_ptr, distance_ptr, matrix_ptr,
+    new_tour_ptr, new_cost_ptr, new_incumbent_ptr, new_incumbent_cost_ptr, new_stall_ptr, last_ptr, new_stream_ptr,
+    patience, N, P: tl.constexpr, OPERATOR: tl.constexpr, MATRIX: tl.constexpr, STEP: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     place_P = tl.arange(0, P)
     inside_P = place_P < N
     tour_ptr += row * N
-    incumbent_ptr += row * N
     first = tl.load(move_ptr + 2 * row).to(tl.int32)
     second = tl.load(move_ptr + 2 * row + 1).to(tl.int32)
-    last_first, last_second = tl.load(tour_ptr + first), tl.load(tour_ptr + second)
     start = 0
     if OPERATOR != "two_opt":
         # Node 0 may have moved: everything is read from where it now stands onwards.
@@ -56,47 +75,37 @@ def _move_kernel(
     next_P = _source((place_P + start + 1) % N, first, second, N, OPERATOR)
     node_P = tl.load(tour_ptr + source_P, mask=inside_P, other=0)
     next_node_P = tl.load(tour_ptr + next_P, mask=inside_P, other=0)
-    if MATRIX:
-        distance_ptr += tl.load(matrix_ptr + row).to(tl.int64) * N * N
-        leg_P = tl.load(distance_ptr + node_P * N + next_node_P, mask=inside_P, other=0.0)
-        cost = tl.sum(leg_P, 0)
-    else:
-        coordinates_ptr += row * N * 2
-        x_P = tl.load(coordinates_ptr + 2 * node_P, mask=inside_P, other=0.0)
-        y_P = tl.load(coordinates_ptr + 2 * node_P + 1, mask=inside_P, other=0.0)
-        x_P -= tl.load(coordinates_ptr + 2 * next_node_P, mask=inside_P, other=0.0)
-        y_P -= tl.load(coordinates_ptr + 2 * next_node_P + 1, mask=inside_P, other=0.0)
-        cost = tl.load(scale_ptr + row) * tl.sum(tl.sqrt(x_P * x_P + y_P * y_P), 0)
-    best = tl.load(incumbent_cost_ptr + row)
-    better = cost < (1 - LEAST) * best
-    stall = tl.where(better, 0, tl.load(stall_ptr + row) + 1)
-    tired = stall >= patience
-    incumbent_P = tl.load(incumbent_ptr + place_P, mask=inside_P, other=0)
-    incumbent_P = tl.where(better, node_P, incumbent_P)
-    best = tl.where(better, cost, best)
-    # All of the row has been read before any of it is overwritten.
-    tl.debug_barrier()
-    tl.store(tour_ptr + place_P, tl.where(tired, incumbent_P, node_P), mask=inside_P)
-    tl.store(incumbent_ptr + place_P, incumbent_P, mask=inside_P)
-    tl.store(cost_ptr + row, tl.where(tired, best, cost))
-    tl.store(incumbent_cost_ptr + row, best)
-    tl.store(stall_ptr + row, tl.where(tired, 0, stall))
-    tl.store(last_ptr + 2 * row, last_first)
-    tl.store(last_ptr + 2 * row + 1, last_second)
-    tl.store(stream_ptr + row, tl.load(stream_ptr + row) + STEP)
+    leg_P = _leg(node_P, next_node_P, inside_P, row, coordinates_ptr, distance_ptr, matrix_ptr, N, MATRIX)
+    cost = tl.sum(leg_P, 0)
+    if not MATRIX:
+        cost = tl.load(scale_ptr + row) * cost
+    incumbent_P = tl.load(incumbent_ptr + row * N + place_P, mask=inside_P, other=0)
+    best, stall = tl.load(incumbent_cost_ptr + row), tl.load(stall_ptr + row)
+    node_P, cost, incumbent_P, best, stall = accept(node_P, cost, incumbent_P, best, stall, patience)
+    tl.store(new_tour_ptr + row * N + place_P, node_P, mask=inside_P)
+    tl.store(new_incumbent_ptr + row * N + place_P, incumbent_P, mask=inside_P)
+    tl.store(new_cost_ptr + row, cost)
+    tl.store(new_incumbent_cost_ptr + row, best)
+    tl.store(new_stall_ptr + row, stall)
+    tl.store(last_ptr + 2 * row, tl.load(tour_ptr + first))
+    tl.store(last_ptr + 2 * row + 1, tl.load(tour_ptr + second))
+    tl.store(new_stream_ptr + row, tl.load(stream_ptr + row) + STEP)
 
 
-def make_move_triton(search: Search, move_B2: Tensor, costs: Costs, operator: str, patience: int) -> Search:
-    """As the reference, but `search` itself is overwritten and handed back."""
-    if operator not in OPERATORS:
-        raise ValueError(f"operator '{operator}' is not one of {', '.join(OPERATORS)}")
-    if not all(x.is_contiguous() for x in search):
-        raise ValueError("a search that is overwritten needs contiguous tensors")
-    rows, size = search.tour_BN.shape
+def make_move_triton(
+    state: SearchState, move_B2: Tensor, instances: Instances, operator: Operator, patience: int
+) -> SearchState:
+    """As the reference; a ValueError for operators without a kernel."""
+    if operator not in KERNELS:
+        raise ValueError(f"operator '{getattr(operator, '__name__', operator)}' has no kernel")
+    rows, size = state.tour_BN.shape
     padded = power_of_two(size, least=32)
+    before = (state.tour_BN, state.incumbent_BN, state.incumbent_cost_B, state.stall_B, state.stream_B, move_B2)
+    lengths = (instances.coordinates_BN2, instances.scale_B, instances.distance_INN, instances.matrix_B)
+    new = {name: torch.empty(x.shape, dtype=x.dtype, device=x.device) for name, x in vars(state).items()}
     _move_kernel[(rows,)](
-        *search, move_B2.contiguous(), *(None if x is None else x.contiguous() for x in costs), patience, size,
-        P=padded, OPERATOR=operator, MATRIX=costs.distance_INN is not None, LEAST=LEAST_GAIN, STEP=STEP,
+        *(None if x is None else x.contiguous() for x in (*before, *lengths)), *new.values(), patience, size,
+        P=padded, OPERATOR=KERNELS[operator], MATRIX=instances.distance_INN is not None, STEP=STEP,
         num_warps=max(1, min(4, padded // 64)),
     )  # fmt: skip
-    return search
+    return SearchState(**new)

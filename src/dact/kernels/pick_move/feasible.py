@@ -1,37 +1,55 @@
-"""Which pairs may be drawn, for second positions (W, M, 1) and first positions (1, 1, T).
+"""Which pairs may be drawn, inside kernels: for second positions (W, M, 1) and first positions (1, 1, T), say.
 
 Whatever a pair depends on is read per position: once for the second positions, once per block of first ones.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
 # ruff: noqa: ANN001, ANN201, ANN202
+from typing import Any
+
+import torch
 import triton
 import triton.language as tl
+from torch import Tensor
+
+from dact.kernels.launch import power_of_two
+from dact.kernels.pick_move.moves import Feasible
 
 EVERY, CAPACITY, MASK = 0, 1, 2
 """Kinds of feasibility."""
+PAIRS = 512
+"""That are looked at together when busy ones are counted."""
 
 
 @triton.jit
-def of_row(row, last_ptr, room_ptr, KIND: tl.constexpr):
-    """The nodes of the last move and the room of a vehicle."""
-    last_first, last_second = tl.load(last_ptr + 2 * row).to(tl.int32), tl.load(last_ptr + 2 * row + 1).to(tl.int32)
-    room = 0
+def of_row(row, last_ptr, room_ptr, closed_ptr, depots, KIND: tl.constexpr, IDLE: tl.constexpr):
+    """The nodes of the last move, the room of a vehicle, whether idle moves are closed, and the number of depots."""
+    last_first, last_second = -1, -1
+    if last_ptr is not None:
+        last_first = tl.load(last_ptr + 2 * row).to(tl.int32)
+        last_second = tl.load(last_ptr + 2 * row + 1).to(tl.int32)
+    room, closed = 0, True
     if KIND == 1:
         room = tl.load(room_ptr + row)
-    return last_first, last_second, room
+    if not IDLE and closed_ptr is not None:
+        closed = tl.load(closed_ptr + row) != 0
+    return last_first, last_second, room, closed, depots
 
 
 @triton.jit
-def _last(place, tour_ptr, origin, of_row, N):
+def _node(place, tour_ptr, origin, N):
+    return tl.load(tour_ptr + origin + place, mask=place < N, other=-2).to(tl.int32)
+
+
+@triton.jit
+def _last(node, of_row):
     """1 at the first node of the last move, 2 at the second, 0 elsewhere: only that pair adds up to 3."""
-    node = tl.load(tour_ptr + origin + place, mask=place < N, other=-2).to(tl.int32)
     return tl.where(node == of_row[0], 1, tl.where(node == of_row[1], 2, 0))
 
 
 @triton.jit
 def _ends(start, end, inside, load_ptr, origin):
-    """Route, head and tail of segments that start at one position, and of those that end at another; see `Capacity`."""
+    """Route, head and tail of segments that start at one position, and of those that end at another; see `Feasible`."""
     start_ptr = load_ptr + origin * 6 + start * 6
     end_ptr = load_ptr + origin * 6 + end * 6 + 3
     low_route, before = tl.load(start_ptr, inside, 0), tl.load(start_ptr + 1, inside, 0)
@@ -41,13 +59,17 @@ def _ends(start, end, inside, load_ptr, origin):
 
 
 @triton.jit
-def of_second(second, tour_ptr, load_ptr, origin, of_row, N, KIND: tl.constexpr):
+def of_second(second, tour_ptr, load_ptr, origin, of_row, N, KIND: tl.constexpr, IDLE: tl.constexpr):
     """What pairs need to know of their second positions."""
-    last = _last(second, tour_ptr, origin, of_row, N)
-    loads = (last, last, last, last, last, last)
+    node = _node(second, tour_ptr, origin, N)
+    next_place = tl.where(second + 1 < N, second + 1, 0)
+    last = _last(node, of_row)
+    loads, depots = (last, last, last, last, last, last), (last, last)
     if KIND == 1:
-        loads = _ends(tl.where(second + 1 < N, second + 1, 0), second, second < N, load_ptr, origin)
-    return last, loads
+        loads = _ends(next_place, second, second < N, load_ptr, origin)
+    if not IDLE:
+        depots = (node < of_row[4], _node(next_place, tour_ptr, origin, N) < of_row[4])
+    return last, loads, depots
 
 
 @triton.jit
@@ -63,12 +85,66 @@ def _within_capacity(first, second, of_second, load_ptr, origin, room, N):
 
 
 @triton.jit
-def open_pairs(first, second, of_row, of_second, tour_ptr, load_ptr, mask_ptr, origin, N, KIND: tl.constexpr):
+def _changes_a_route(first, second, node, depots, tour_ptr, origin, of_row, N):
+    """Not idle; see `idle_moves`."""
+    before = _node(tl.where(first > 0, first, N) - 1, tour_ptr, origin, N)
+    outside = first - second - 1
+    outside = tl.where(outside < 0, outside + N, outside)
+    among_depots = ((node < of_row[4]) & depots[0]) | ((before < of_row[4]) & depots[1])
+    return (outside > 1) & (outside < N - 1) & (among_depots == 0)
+
+
+@triton.jit
+def open_pairs(
+    first, second, of_row, of_second, tour_ptr, load_ptr, mask_ptr, origin, N, KIND: tl.constexpr, IDLE: tl.constexpr
+):
     """(W, M, T): pairs that may be drawn; `origin` counts the positions of earlier rows."""
-    first_last = _last(first, tour_ptr, origin, of_row, N)
-    opened = (first < N) & (second < N) & (first != second) & (first_last + of_second[0] != 3)
+    node = _node(first, tour_ptr, origin, N)
+    opened = (first < N) & (second < N) & (first != second) & (_last(node, of_row) + of_second[0] != 3)
     if KIND == 1:
         opened &= _within_capacity(first, second, of_second[1], load_ptr, origin, of_row[2], N)
     if KIND == 2:
         opened &= tl.load(mask_ptr + origin * N + first * N + second, mask=opened, other=0) != 0
+    if not IDLE:
+        busy = _changes_a_route(first, second, node, of_second[2], tour_ptr, origin, of_row, N)
+        opened &= busy | (of_row[3] == 0)
     return opened
+
+
+@triton.jit
+def _closed_kernel(
+    tour_ptr, load_ptr, room_ptr, mask_ptr, closed_ptr, depots, N,
+    KIND: tl.constexpr, T: tl.constexpr, P: tl.constexpr,
+):  # fmt: skip
+    """Does a row have more than two feasible moves that are not idle? Looks no further than the third."""
+    row = tl.program_id(0).to(tl.int64)
+    origin = row * N
+    second_1P = tl.arange(0, P)[None, :]
+    of_this = of_row(row, None, room_ptr, None, depots, KIND, False)
+    of_these = of_second(second_1P, tour_ptr, load_ptr, origin, of_this, N, KIND, False)
+    count, begin = 0, 0
+    while (begin < N) & (count <= 2):
+        first_T1 = begin + tl.arange(0, T)[:, None]
+        busy_TP = open_pairs(
+            first_T1, second_1P, of_this, of_these, tour_ptr, load_ptr, mask_ptr, origin, N, KIND, False
+        )
+        count += tl.sum(busy_TP.to(tl.int32))
+        begin += T
+    tl.store(closed_ptr + row, tl.where(count > 2, 1, 0))
+
+
+def constraints(tour_BN: Tensor, feasible: Feasible) -> tuple[tuple[Tensor | int | None, ...], dict[str, Any]]:
+    """What kernels are told: loads, room, mask, rows whose idle moves are closed, depots; and KIND and IDLE."""
+    kind = EVERY if feasible.mask_BNN is None else MASK
+    kind = kind if feasible.load_BN6 is None else CAPACITY
+    what = [None if x is None else x.contiguous() for x in (feasible.load_BN6, feasible.room_B, feasible.mask_BNN)]
+    closed_B = None
+    if not feasible.idle:
+        rows, size = tour_BN.shape
+        closed_B = torch.empty(rows, dtype=torch.int8, device=tour_BN.device)
+        padded = power_of_two(size)
+        _closed_kernel[(rows,)](
+            tour_BN.contiguous(), *what, closed_B, feasible.depots, size,
+            KIND=kind, T=max(1, PAIRS // padded), P=padded, num_warps=max(1, min(4, padded // PAIRS)),
+        )  # fmt: skip
+    return (*what, closed_B, feasible.depots), {"KIND": kind, "IDLE": feasible.idle}

@@ -19,9 +19,9 @@ from torch import Tensor
 from dact.kernels.launch import MULTIPROCESSORS, power_of_two, triton_dtype
 from dact.kernels.pair_logits.reference import Aggregation
 from dact.kernels.pair_logits.triton_impl import fits
-from dact.kernels.pick_move.feasible import CAPACITY, EVERY, MASK, of_row, of_second, open_pairs
+from dact.kernels.pick_move.feasible import constraints, of_row, of_second, open_pairs
 from dact.kernels.pick_move.logits import SLOTS, load_keys, load_weights, pair_logits
-from dact.kernels.pick_move.reference import Capacity, Feasible
+from dact.kernels.pick_move.moves import ALL_MOVES, Feasible
 
 PROGRAMS = MULTIPROCESSORS * 4
 """So many programs keep the GPU busy; of few rows each takes only some first positions."""
@@ -59,10 +59,10 @@ def _mass(x, opened, slope):
 @triton.jit
 def _rows_kernel(
     query_ptr, key_ptr, w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, tour_ptr, last_ptr, load_ptr, room_ptr,
-    mask_ptr, value_ptr, second_ptr, query_aspect, key_aspect, slope, N,
-    S: tl.constexpr, H: tl.constexpr, K: tl.constexpr, C: tl.constexpr, KIND: tl.constexpr, GREEDY: tl.constexpr,
-    W: tl.constexpr, M: tl.constexpr, T: tl.constexpr, BLOCKS: tl.constexpr, CHUNKS: tl.constexpr,
-    SPANS: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr, SCALE: tl.constexpr,
+    mask_ptr, closed_ptr, depots, value_ptr, second_ptr, query_aspect, key_aspect, slope, N,
+    S: tl.constexpr, H: tl.constexpr, K: tl.constexpr, C: tl.constexpr, KIND: tl.constexpr, IDLE: tl.constexpr,
+    GREEDY: tl.constexpr, W: tl.constexpr, M: tl.constexpr, T: tl.constexpr, BLOCKS: tl.constexpr,
+    CHUNKS: tl.constexpr, SPANS: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr, SCALE: tl.constexpr,
 ):  # fmt: skip
     """For CHUNKS * T first positions: their mass over a block of second positions, or their best pairs."""
     weights = load_weights(w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, SCALE, S, H, C, T, W, DTYPE)
@@ -74,15 +74,15 @@ def _rows_kernel(
     origin = row * N
     second = _second(block, W, M)
     keys = load_keys(key_ptr + origin * K, key_aspect, second, N, S, K, DTYPE)
-    of_this = of_row(row, last_ptr, room_ptr, KIND)
-    of_these = of_second(second, tour_ptr, load_ptr, origin, of_this, N, KIND)
+    of_this = of_row(row, last_ptr, room_ptr, closed_ptr, depots, KIND, IDLE)
+    of_these = of_second(second, tour_ptr, load_ptr, origin, of_this, N, KIND, IDLE)
     query_ptr += origin * (H // S) * K
     for chunk in range(CHUNKS):
         place = begin + chunk * T
         x = pair_logits(keys, query_ptr, query_aspect, place, N, weights, S, H, C, T, DTYPE, PRECISION)
         first_T = place + tl.arange(0, T)
         first = first_T[None, None, :]
-        opened = open_pairs(first, second, of_this, of_these, tour_ptr, load_ptr, mask_ptr, origin, N, KIND)
+        opened = open_pairs(first, second, of_this, of_these, tour_ptr, load_ptr, mask_ptr, origin, N, KIND, IDLE)
         target_T = origin * BLOCKS + block * N + first_T
         if GREEDY:
             x_JT = tl.reshape(tl.where(opened, x, float("-inf")), (W * M, T))
@@ -108,8 +108,8 @@ def _reach(mass_P, target, P: tl.constexpr):
 @triton.jit
 def _choose_kernel(
     query_ptr, key_ptr, w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, tour_ptr, last_ptr, load_ptr, room_ptr,
-    mask_ptr, value_ptr, draw_ptr, move_ptr, log_prob_ptr, query_aspect, key_aspect, slope, N, rows,
-    S: tl.constexpr, H: tl.constexpr, K: tl.constexpr, C: tl.constexpr, KIND: tl.constexpr,
+    mask_ptr, closed_ptr, depots, value_ptr, draw_ptr, move_ptr, log_prob_ptr, query_aspect, key_aspect, slope, N, rows,
+    S: tl.constexpr, H: tl.constexpr, K: tl.constexpr, C: tl.constexpr, KIND: tl.constexpr, IDLE: tl.constexpr,
     W: tl.constexpr, M: tl.constexpr, T: tl.constexpr, P: tl.constexpr, BLOCKS: tl.constexpr,
     Q: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr, SCALE: tl.constexpr,
 ):  # fmt: skip
@@ -130,13 +130,13 @@ def _choose_kernel(
     target -= tl.sum(tl.where(block_Q < block, mass_Q, 0.0), 0)
     second = _second(block, W, M)
     keys = load_keys(key_ptr + origin * K, key_aspect, second, N, S, K, DTYPE)
-    of_this = of_row(row, last_ptr, room_ptr, KIND)
-    of_these = of_second(second, tour_ptr, load_ptr, origin, of_this, N, KIND)
+    of_this = of_row(row, last_ptr, room_ptr, closed_ptr, depots, KIND, IDLE)
+    of_these = of_second(second, tour_ptr, load_ptr, origin, of_this, N, KIND, IDLE)
     query_ptr += origin * (H // S) * K
     # A product has room for T first positions, of which one is looked at.
     first = place + tl.arange(0, T)[None, None, :]
     x = pair_logits(keys, query_ptr, query_aspect, place, place + 1, weights, S, H, C, T, DTYPE, PRECISION)
-    opened = open_pairs(first, second, of_this, of_these, tour_ptr, load_ptr, mask_ptr, origin, N, KIND)
+    opened = open_pairs(first, second, of_this, of_these, tour_ptr, load_ptr, mask_ptr, origin, N, KIND, IDLE)
     mass_WM = tl.sum(_mass(x, opened & (first == place), slope), 2)
     mass_J = tl.reshape(mass_WM, (W * M,)).to(tl.float64)
     partner = _reach(mass_J, target, W * M)
@@ -156,7 +156,7 @@ def pick_move_triton(
     tour_BN: Tensor,
     last_move_B2: Tensor,
     draw_2B: Tensor | None,
-    feasible: Feasible = None,
+    feasible: Feasible = ALL_MOVES,
     log_prob_B: Tensor | None = None,
     dtype: torch.dtype | None = None,
     precision: str = "tf32",
@@ -167,8 +167,8 @@ def pick_move_triton(
     dtype = dtype or query_SBNE.dtype
     shape = _shape(query_SBNE, key_SBND, network) | {"DTYPE": triton_dtype(dtype), "PRECISION": precision}
     query, key = query_SBNE.contiguous(), key_SBND.contiguous()
-    kind, *loads_or_mask = feasibility(feasible)
-    inputs = (query, key, *network, tour_BN.contiguous(), last_move_B2.contiguous(), *loads_or_mask)
+    told, kinds = constraints(tour_BN, feasible)
+    inputs = (query, key, *network, tour_BN.contiguous(), last_move_B2.contiguous(), *told)
     scalars = (query.stride(0), key.stride(0), 2 * clip / math.log(2))
     ways = launch or launch_for(dtype)
     # The first layer takes the scores of this many first positions at a time.
@@ -176,7 +176,7 @@ def pick_move_triton(
     firsts, blocks = max(ways.firsts, least), triton.cdiv(size, ways.warps * ways.seconds)
     chunks = _chunks(rows * blocks, triton.cdiv(size, firsts))
     spans = triton.cdiv(size, chunks * firsts)
-    shape |= {"KIND": kind, "W": ways.warps, "M": ways.seconds, "BLOCKS": blocks, "num_warps": ways.warps}
+    shape |= kinds | {"W": ways.warps, "M": ways.seconds, "BLOCKS": blocks, "num_warps": ways.warps}
     value_BQN = torch.empty(rows, blocks, size, device=query.device)
     partner_BQN = torch.empty(rows, blocks, size, device=query.device, dtype=torch.int32)
     _rows_kernel[(rows * blocks * spans,)](
@@ -200,13 +200,6 @@ def _shape(query_SBNE: Tensor, key_SBND: Tensor, network: Aggregation) -> dict[s
     if aspects > 2 or not fits(heads, width, hidden):
         raise ValueError(f"no kernel for {heads} heads of {width} in {aspects} aspects and {hidden} hidden units")
     return {"S": aspects, "H": heads, "K": width, "C": hidden, "SCALE": 2 / math.log(2)}
-
-
-def feasibility(feasible: Feasible) -> tuple[int, Tensor | None, Tensor | None, Tensor | None]:
-    """The kind, the loads, the room and the mask for the kernels."""
-    if isinstance(feasible, Capacity):
-        return CAPACITY, feasible.load_BN6.contiguous(), feasible.room_B.contiguous(), None
-    return (EVERY, None, None, None) if feasible is None else (MASK, None, None, feasible.contiguous())
 
 
 def _chunks(programs: int, chunks: int) -> int:

@@ -1,9 +1,27 @@
-"""What a step sees of a tour, position by position: the policy's node features, and loads that judge 2-opt moves.
+"""What a step sees of a tour, position by position: the policy's node features, and what judges 2-opt moves.
 
-The plain truth is a problem's own `node_features` and `allowed_moves`. A problem that is one of VIEWS says so, and
-engines made of kernels then look at its tours in one launch.
+A problem names the one of VIEWS that it is, and its tours are then looked at in one launch.
 """
 
-from dact.kernels.tour_view.reference import CAPACITY, COORDINATES, VIEWS, Nodes, tour_view_reference
+from torch import Tensor
 
-__all__ = ["CAPACITY", "COORDINATES", "VIEWS", "Nodes", "tour_view_reference"]
+from dact.kernels.launch import runs_triton
+from dact.kernels.pick_move import Feasible
+from dact.kernels.records import Instances
+from dact.kernels.tour_view.loads import Loads, loads
+from dact.kernels.tour_view.reference import CAPACITY, COORDINATES, VIEWS, tour_view_reference
+
+
+def tour_view(tour_BN: Tensor, instances: Instances, view: str, idle: bool = True) -> tuple[Tensor, Feasible]:
+    """features_BNF in tour order and the feasible 2-opt moves, idle ones among them or not.
+
+    One kernel on GPUs, else plain PyTorch.
+    """
+    if runs_triton(tour_BN):
+        from dact.kernels.tour_view.triton_impl import tour_view_triton
+
+        return tour_view_triton(tour_BN, instances, view, idle)
+    return tour_view_reference(tour_BN, instances, view, idle)
+
+
+__all__ = ["CAPACITY", "COORDINATES", "VIEWS", "Loads", "loads", "tour_view", "tour_view_reference"]

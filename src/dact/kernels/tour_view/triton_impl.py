@@ -11,8 +11,9 @@ import triton.language as tl
 from torch import Tensor
 
 from dact.kernels.launch import power_of_two
-from dact.kernels.pick_move.reference import Capacity
-from dact.kernels.tour_view.reference import COORDINATES, VIEWS, Nodes
+from dact.kernels.pick_move import Feasible
+from dact.kernels.records import Instances
+from dact.kernels.tour_view.reference import COORDINATES, VIEWS
 
 
 @triton.jit
@@ -27,7 +28,11 @@ def _smaller(a, b):
 
 @triton.jit
 def _around(place_P, demand_P, depot_P, after_depot_P, before_depot_P, N):
-    """Loads before and since each position, as in the reference."""
+    """Loads before and since each position.
+
+    Cumulated demand never falls, so its value at the last depot before a position is a running maximum, and its
+    value at the next depot behind it a running minimum from the end. Position 0 ends the last route.
+    """
     served_P = tl.cumsum(demand_P, 0)
     start_P = served_P - demand_P
     total = tl.max(served_P, 0)
@@ -84,7 +89,7 @@ def _view_kernel(
         tl.store(load_ptr + 5, since_P - demand_P, mask=inside_P)
 
 
-def tour_view_triton(tour_BN: Tensor, nodes: Nodes, view: str) -> tuple[Tensor, Capacity | None]:
+def tour_view_triton(tour_BN: Tensor, instances: Instances, view: str, idle: bool = True) -> tuple[Tensor, Feasible]:
     """As the reference."""
     rows, size = tour_BN.shape
     padded = power_of_two(size, least=32)
@@ -92,8 +97,10 @@ def tour_view_triton(tour_BN: Tensor, nodes: Nodes, view: str) -> tuple[Tensor, 
     load_BN6 = None
     if view != COORDINATES:
         load_BN6 = torch.empty(rows, size, 6, device=tour_BN.device, dtype=torch.int32)
+    nodes = (instances.coordinates_BN2, instances.demand_BN, instances.capacity_B)
     _view_kernel[(rows,)](
-        tour_BN.contiguous(), *(x.contiguous() for x in nodes[:3]), features_BNF, load_BN6, nodes.depots, size,
+        tour_BN.contiguous(), *(x.contiguous() for x in nodes), features_BNF, load_BN6, instances.depots, size,
         F=VIEWS[view], P=padded, LOADS=load_BN6 is not None, num_warps=max(1, min(8, padded // 256)),
     )  # fmt: skip
-    return features_BNF, None if load_BN6 is None else Capacity(load_BN6, nodes.capacity_B)
+    room_B = None if load_BN6 is None else instances.capacity_B
+    return features_BNF, Feasible(load_BN6, room_B, idle=idle, depots=instances.depots)

@@ -2,13 +2,15 @@
 
 from dact.search.engines.base import AUTO, Engine, SearchConfig, Step
 from dact.search.engines.capture import capturing, rehearse
-from dact.search.engines.choose import engine_for, row_bytes, settled_precision
+from dact.search.engines.choose import engine_for
 from dact.search.engines.fused import FusedEngine
 from dact.search.engines.graphed import GraphedEngine
 from dact.search.engines.plain import PlainEngine
+from dact.search.engines.precision import PRECISIONS, settled_precision
 
 __all__ = [
     "AUTO",
+    "PRECISIONS",
     "Engine",
     "FusedEngine",
     "GraphedEngine",
@@ -18,6 +20,5 @@ __all__ = [
     "capturing",
     "engine_for",
     "rehearse",
-    "row_bytes",
     "settled_precision",
 ]

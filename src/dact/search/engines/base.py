@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from torch import Tensor
 
-from dact.operators import OPERATORS
+from dact.operators import OPERATORS, Operator
 from dact.problems import Batch
 from dact.search.searcher import Searcher
 from dact.search.state import SearchState
@@ -24,13 +24,18 @@ class SearchConfig:
     greedy: bool = False
     """Take the most probable move instead of drawing one."""
     steady: bool = False
-    """Few rows are computed as many would be, to the last bit, and not in their own fastest way."""
+    """Use the large-batch kernels at any number of rows, so that results are bit-identical."""
 
     def __post_init__(self) -> None:
         if self.operator not in (AUTO, *OPERATORS):
             raise ValueError(f"operator '{self.operator}' is not one of {', '.join((AUTO, *OPERATORS))}")
         if not 1 <= self.patience < 2**31:
             raise ValueError(f"patience {self.patience} is {'below 1' if self.patience < 1 else 'not below 2^31'}")
+
+    @property
+    def apply(self) -> Operator:
+        """The operator itself."""
+        return OPERATORS[self.operator]
 
 
 class Step(NamedTuple):

@@ -12,35 +12,15 @@ from torch import Tensor
 
 from dact.kernels.context import context_reference
 from dact.kernels.dual_layer.constants import PlaceConstants, place_constants
-from dact.kernels.launch import HAS_TRITON, MULTIPROCESSORS, power_of_two
+from dact.kernels.launch import MULTIPROCESSORS, power_of_two
 from dact.kernels.pair_logits import Aggregation
 from dact.kernels.pick_move import Feasible, fold_heads
 from dact.policy import Policy
 from dact.policy.encoders import DualAspectEncoder
+from dact.search.engines.precision import find_precision
 
 if TYPE_CHECKING:
     from dact.kernels.dual_layer.triton_impl import PackedLayer
-
-PRECISIONS = {
-    "float16": (torch.float16, "tf32"),
-    "bfloat16": (torch.bfloat16, "tf32"),
-    "tf32": (torch.float32, "tf32"),
-    "float32": (torch.float32, "tf32x3"),
-}
-"""The dtype of matrix products, and how those of float32 are rounded."""
-
-
-def why_not(policy: Policy) -> str | None:
-    """Why the kernels cannot pick this policy's moves; None if they can."""
-    if not HAS_TRITON:
-        return "Triton is not installed"
-    from dact.kernels.pair_logits.triton_impl import fits
-
-    decoder, width = policy.decoder.config, policy.config.encoder_config.dim
-    heads = policy.encoder.aspects * decoder.heads
-    if not fits(heads, width, decoder.hidden):
-        return f"there is no kernel for {heads} heads over {width} numbers with {decoder.hidden} hidden units"
-    return None
 
 
 class FusedWeights(NamedTuple):
@@ -58,7 +38,7 @@ class FusedPolicy:
 
     def __init__(self, policy: Policy, precision: str, *, steady: bool = False) -> None:
         self.policy = policy
-        self.dtype, self.precision = PRECISIONS[precision]
+        self.dtype, self.precision = find_precision(precision)
         self.steady = steady
         self._weights: FusedWeights | None = None
         self._constants: dict[tuple[int, int], PlaceConstants] = {}

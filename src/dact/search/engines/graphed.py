@@ -11,19 +11,17 @@ from dact.policy import Policy
 from dact.problems import Batch, Problem
 from dact.search.engines.base import SearchConfig, Step
 from dact.search.engines.plain import PlainEngine
+from dact.search.engines.precision import Precision, find_precision
 from dact.search.engines.replay import Replays
 from dact.search.state import SearchState
-
-HALVES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
-PRECISIONS = ("float32", "tf32", *HALVES)
 
 
 class _Look:
     """The policy in a precision; logits are float32 in any case."""
 
-    def __init__(self, policy: Policy, precision: str) -> None:
+    def __init__(self, policy: Policy, precision: Precision) -> None:
         self.policy = policy
-        self.dtype = HALVES.get(precision)
+        self.dtype = precision.dtype if precision.half else None
 
     def __call__(self, features_BNF: Tensor) -> Tensor:
         """(B, N, N) logits."""
@@ -56,15 +54,18 @@ class GraphedEngine:
     """`float32`, `tf32`, or the networks under autocast to `float16` or `bfloat16`."""
     graph_steps: int = 8
     """Steps in one graph; what remains is made one by one."""
+    name: str = field(default="graphed", init=False)
     _replays: Replays = field(default_factory=Replays, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.precision not in PRECISIONS:
-            raise ValueError(f"precision '{self.precision}' is not one of {', '.join(PRECISIONS)}")
+        precision = find_precision(self.precision)
         if self.graph_steps < 1:
             raise ValueError(f"graph_steps {self.graph_steps} is below 1")
-        look = _Look(self.policy, self.precision)
-        self._plain = PlainEngine(self.problem, look, self.config)
+        self._plain = PlainEngine(self.problem, _Look(self.policy, precision), self.config)
+
+    def row_bytes(self, length: int) -> int:
+        """That of the plain steps."""
+        return self._plain.row_bytes(length)
 
     @torch.inference_mode()
     def prepare(self, batch: Batch, state: SearchState) -> None:

@@ -1,18 +1,21 @@
 """The plain engine: the search as the paper writes it, in PyTorch."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
+from dact.kernels.pick_move import open_pairs
 from dact.kernels.row_draws import row_draws
-from dact.operators import OPERATORS
 from dact.policy import PairDistribution
 from dact.problems import Batch, Problem
 from dact.search.engines.base import SearchConfig, Step
 from dact.search.state import SearchState
-from dact.search.step import open_moves, restart, step
+from dact.search.step import look, step
+
+PAIR_BYTES = 160
+"""Device memory for each pair of positions of each row: about forty floats."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,11 @@ class PlainEngine:
     config: SearchConfig
     graph_steps: int = 1
     """There is no graph."""
+    name: str = field(default="plain", init=False)
+
+    def row_bytes(self, length: int) -> int:
+        """Every pair of positions has its logit, and hidden units while that is computed."""
+        return PAIR_BYTES * length**2
 
     def prepare(self, batch: Batch, state: SearchState) -> None:
         """There is nothing to prepare."""
@@ -47,15 +55,12 @@ class PlainEngine:
         """The policy itself is asked at each step, so there is nothing to take over."""
 
     def _moves(self, batch: Batch, state: SearchState) -> PairDistribution:
-        logits_BNN = self.policy(self.problem.node_features(batch, state.tour_BN))
-        operator = OPERATORS[self.config.operator]
-        return PairDistribution(
-            logits_BNN, open_moves(self.problem, batch, state.tour_BN, state.last_move_B2, operator)
-        )
+        features_BNF, feasible = look(self.problem, batch, state.tour_BN, self.config.apply)
+        open_BNN = open_pairs(state.tour_BN, state.last_move_B2, feasible)
+        return PairDistribution(self.policy(features_BNF), open_BNN)
 
     def _pick(self, moves: PairDistribution, state: SearchState) -> Tensor:
         return moves.greedy() if self.config.greedy else moves.sample(row_draws(state.stream_B))
 
     def _moved(self, batch: Batch, state: SearchState, move_B2: Tensor) -> SearchState:
-        state, _ = step(OPERATORS[self.config.operator], batch, state, move_B2)
-        return restart(state, self.config.patience)
+        return step(self.config.apply, batch, state, move_B2, self.config.patience)[0]
