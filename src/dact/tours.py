@@ -20,15 +20,6 @@ def successor(tour_BN: Tensor) -> Tensor:
     return torch.empty_like(tour_BN).scatter_(1, tour_BN, tour_BN.roll(-1, dims=1))
 
 
-def from_successor(successor_BN: Tensor) -> Tensor:
-    """The anchored tour that follows the successors from node 0."""
-    tour_BN = torch.zeros_like(successor_BN)
-    for place in range(1, successor_BN.shape[1]):
-        before_B1 = tour_BN[:, place - 1 : place]
-        tour_BN[:, place : place + 1] = successor_BN.gather(1, before_B1)
-    return tour_BN
-
-
 def anchor(tour_BN: Tensor) -> Tensor:
     """The same cyclic tours, rotated so that node 0 comes first."""
     size = tour_BN.shape[1]

@@ -49,7 +49,7 @@ def test_never_changes() -> None:
         instance.demand,
         instance.node_ids,
         instance.distances(),
-        instance.layout(),
+        instance.points(),
     )
     for array in arrays:
         with pytest.raises(ValueError, match="read-only"):
@@ -79,8 +79,8 @@ def test_distances_are_computed_once() -> None:
 def test_small_and_degenerate(instance: Instance) -> None:
     """The smallest and the flattest instances are legal and have finite distances and layouts."""
     assert np.isfinite(instance.distances()).all()
-    assert instance.layout().shape == (instance.size, 2)
-    assert np.isfinite(instance.layout()).all()
+    assert instance.points().shape == (instance.size, 2)
+    assert np.isfinite(instance.points()).all()
 
 
 @pytest.mark.parametrize(
@@ -175,20 +175,20 @@ def test_labels() -> None:
 
 def test_layout_is_the_coordinates() -> None:
     """Coordinates, where there are some, are the layout."""
-    assert tsp().layout().tolist() == RECTANGLE.tolist()
+    assert tsp().points().tolist() == RECTANGLE.tolist()
 
 
 def test_layout_reproduces_a_euclidean_matrix() -> None:
     """Points of a plane come back from their distances, up to a rigid motion."""
     points = np.random.RandomState(5).uniform(0, 10, (9, 2))
     distances = np.sqrt(((points[:, None] - points[None]) ** 2).sum(-1))
-    plane = explicit((distances + distances.T) / 2).layout()
+    plane = explicit((distances + distances.T) / 2).points()
     again = np.sqrt(((plane[:, None] - plane[None]) ** 2).sum(-1))
     assert np.allclose(again, distances)
 
 
 def test_layout_is_deterministic() -> None:
     """The same matrix gives the same picture, its largest entries positive."""
-    first, second = explicit(MATRIX).layout(), explicit(MATRIX).layout()
+    first, second = explicit(MATRIX).points(), explicit(MATRIX).points()
     assert np.array_equal(first, second)
     assert (first.max(axis=0) >= -first.min(axis=0) - 1e-9).all()

@@ -171,14 +171,14 @@ def test_display_data_is_not_coordinates(tmp_path: Path) -> None:
     shown = EXPLICIT.replace("EOF", "DISPLAY_DATA_SECTION\n1 0 0\n2 9 9\n3 5 5\nEOF")
     instance = loaded(tmp_path, "a.tsp", shown)
     assert instance.coordinates is None
-    assert np.array_equal(instance.layout(), loaded(tmp_path, "b.tsp", EXPLICIT).layout())
+    assert np.array_equal(instance.points(), loaded(tmp_path, "b.tsp", EXPLICIT).points())
 
 
 def test_explicit_with_coordinates(tmp_path: Path) -> None:
     """An explicit instance may have coordinates too: they are its layout, the matrix its distances."""
     both = EXPLICIT.replace("EOF", "NODE_COORD_SECTION\n1 0 0\n2 9 9\n3 5 5\nEOF")
     instance = loaded(tmp_path, "a.tsp", both)
-    assert instance.layout().tolist() == [[0, 0], [9, 9], [5, 5]]
+    assert instance.points().tolist() == [[0, 0], [9, 9], [5, 5]]
     assert instance.distances()[0].tolist() == [0, 3, 5]
 
 

@@ -76,7 +76,7 @@ def test_checker_agrees_with_the_matrix(name: str) -> None:
 def test_layout_of_explicit_instances(name: str) -> None:
     """The layout of a real matrix is finite, and far nodes of the matrix lie far apart in it."""
     instance = read(DATA / "tsplib_more" / f"{name}.tsp")
-    plane = instance.layout()
+    plane = instance.points()
     apart = np.sqrt(((plane[:, None] - plane[None]) ** 2).sum(-1))
     upper = np.triu_indices(instance.size, 1)
     correlation = np.corrcoef(apart[upper], instance.distances()[upper])[0, 1]

@@ -30,7 +30,7 @@ from dact.kernels.pair_logits.triton_impl import backward, forward
 from dact.kernels.pick_move import ALL_MOVES, Feasible
 from dact.kernels.pick_move.opened import open_pairs_triton
 from dact.kernels.pick_move.triton_impl import pick_move_triton
-from dact.kernels.ppo_loss import Evaluation, Objective, Outcome
+from dact.kernels.ppo_loss import NetworkOutputs, Objective, Rewards
 from dact.kernels.ppo_loss.triton_impl import ppo_loss_triton
 from dact.kernels.records import Instances, SearchState
 from dact.kernels.row_draws.triton_impl import row_draws_triton
@@ -169,8 +169,8 @@ def launch_critic() -> None:
 
 def launch_loss() -> None:
     """The loss of a segment."""
-    now = Evaluation(*[empty(4, 600)] * 3)
-    ppo_loss_triton(now, now, Outcome(empty(4, 600), empty(600), torch.ones(600)), Objective(0.1, 0.999, True, 0.01))
+    now = NetworkOutputs(*[empty(4, 600)] * 3)
+    ppo_loss_triton(now, now, Rewards(empty(4, 600), empty(600), torch.ones(600)), Objective(0.1, 0.999, True, 0.01))
 
 
 @dataclass(frozen=True)

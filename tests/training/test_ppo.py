@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from dact.kernels.ppo_loss import MEASURED, Evaluation, Outcome, ppo_loss
+from dact.kernels.ppo_loss import MEASURED, NetworkOutputs, Rewards, ppo_loss
 from dact.policy import PairDistribution
 from dact.training.buffers import snapshot
 from dact.training.ppo import METRICS, PpoConfig, _moved, evaluate_segment, update
@@ -69,11 +69,11 @@ def test_every_epoch_bootstraps_anew(make_learner, problem_name, monkeypatch):
     segment, networks = record(learner), learner.networks
     used, current = [], []
 
-    def noted(now, old, outcome, objective):
+    def noted(now, old, rewards, objective):
         end_B = networks.value(networks.encode(segment.end_BNF), segment.standing_ZB2[-1])
         current.append(end_B.detach())
-        used.append(outcome.bootstrap_B)
-        return ppo_loss(now, old, outcome, objective)
+        used.append(rewards.bootstrap_B)
+        return ppo_loss(now, old, rewards, objective)
 
     monkeypatch.setattr("dact.training.ppo.ppo_loss", noted)
     update(networks, segment, learner.optimiser, learner.config)
@@ -114,13 +114,13 @@ def test_kl_is_of_all_rows_and_not_of_those_that_gained(make_learner):
 def test_losses_by_hand():
     """Both losses against the formulas, element by element, with ratios and values beyond the clip."""
     config = PpoConfig(clip=0.1)
-    old = Evaluation(torch.zeros(1, 4), torch.zeros(1, 4), torch.tensor([[0.0, 0.0, 0.0, 1.0]]))
+    old = NetworkOutputs(torch.zeros(1, 4), torch.zeros(1, 4), torch.tensor([[0.0, 0.0, 0.0, 1.0]]))
     ratio = torch.tensor([[1.5, 0.5, 1.5, 1.05]])
     value = torch.tensor([[0.5, -0.5, 0.05, 1.0]])
     returns = torch.tensor([[1.5, -1.5, -0.95, 3.0]])
-    now = Evaluation(ratio.log(), torch.zeros(1, 4), value)
+    now = NetworkOutputs(ratio.log(), torch.zeros(1, 4), value)
     # One step with nothing to follow: the rewards are the returns.
-    _, measured_M = ppo_loss(now, old, Outcome(returns, torch.zeros(4), torch.ones(4)), config.objective)
+    _, measured_M = ppo_loss(now, old, Rewards(returns, torch.zeros(4), torch.ones(4)), config.objective)
     measured = dict(zip(MEASURED, measured_M.tolist(), strict=True))
     # Advantages 1, -1, -1, 2: min(1.5, 1.1), min(-0.5, -0.9), min(-1.5, -1.1), min(2.1, 2.1).
     assert measured["actor_loss"] == pytest.approx(-(1.1 - 0.9 - 1.5 + 2.1) / 4)
@@ -221,12 +221,12 @@ def test_rows_count_by_their_weights(make_learner):
     learner = make_learner()
     segment = record(learner)
     now = evaluate_segment(learner.networks, segment)
-    outcome = Outcome(segment.reward_TB, torch.zeros(8), torch.tensor([1.5, 0.5] * 4))
+    rewards = Rewards(segment.reward_TB, torch.zeros(8), torch.tensor([1.5, 0.5] * 4))
     copies_C = [0, 0, 0, 1, 2, 2, 2, 3, 4, 4, 4, 5, 6, 6, 6, 7]
-    copied = Outcome(segment.reward_TB[:, copies_C], torch.zeros(16), torch.ones(16))
+    copied = Rewards(segment.reward_TB[:, copies_C], torch.zeros(16), torch.ones(16))
     objective = PpoConfig(entropy_bonus=0.1).objective
-    weighted = ppo_loss(now, now, outcome, objective)
-    unweighted = ppo_loss(*(Evaluation(*(x[:, copies_C] for x in now)),) * 2, copied, objective)
+    weighted = ppo_loss(now, now, rewards, objective)
+    unweighted = ppo_loss(*(NetworkOutputs(*(x[:, copies_C] for x in now)),) * 2, copied, objective)
     torch.testing.assert_close(weighted, unweighted)
 
 

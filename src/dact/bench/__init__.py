@@ -1,8 +1,8 @@
 """Measurements of speed (cpu, search, train) and of what a precision costs."""
 
 from dact.bench.cpu import CASES, Case, Timing, measure_cpu
+from dact.bench.measurements import append_rows, check_columns, cpu_name
 from dact.bench.precision import PAIRED_SIZES, Comparison, compare, comparison, paired_sets
-from dact.bench.rows import append_rows, check_columns, cpu_name
 from dact.bench.search import (
     QUICK_SEARCH_CASES,
     SEARCH_CASES,

@@ -8,7 +8,7 @@ from datetime import date
 
 import torch
 
-from dact.bench.rows import cpu_name, percentiles
+from dact.bench.measurements import cpu_name, percentiles
 from dact.instances import generate_set
 from dact.kernels.row_draws import streams
 from dact.policy import find_weights

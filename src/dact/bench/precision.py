@@ -7,7 +7,7 @@ from datetime import date
 
 import torch
 
-from dact.bench.rows import device_name, triton_version
+from dact.bench.measurements import device_name, triton_version
 from dact.evaluation import Evaluation, Progress, evaluate
 from dact.instances import InstanceSet, generate_set
 from dact.pipeline import SolveConfig

@@ -8,7 +8,7 @@ from functools import partial
 
 import torch
 
-from dact.bench.rows import device_name, percentiles, triton_version
+from dact.bench.measurements import device_name, percentiles, triton_version
 from dact.instances import Instance
 from dact.pipeline import Found, Pipeline, SolveConfig, recost
 from dact.problems import PROBLEMS, UNIFORM, Batch, InstanceConfig

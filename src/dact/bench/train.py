@@ -6,7 +6,7 @@ from datetime import date
 
 import torch
 
-from dact.bench.rows import device_name, triton_version
+from dact.bench.measurements import device_name, triton_version
 from dact.bench.timing import BatchTiming, time_batch
 from dact.provenance import commit
 from dact.training import PpoConfig, ScheduleConfig, TrainConfig

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from dact.evaluation.blocks import WHOLE, Shard, blocks
 from dact.evaluation.results_file import Costs, ResultsFile, fingerprint
 from dact.instances import InputError, InstanceSet
 from dact.instances.arrays import FloatArray, IntArray
@@ -15,6 +14,9 @@ from dact.pipeline import Pipeline, SolveConfig
 from dact.search import Parts
 from dact.team import Team
 
+Shard = tuple[int, int]
+"""(i, n): every n-th block from the i-th on, 1 <= i <= n."""
+WHOLE: Shard = (1, 1)
 Progress = Callable[[float, float], None]
 """Called with the fraction of the work done and the mean cost of the instances at hand."""
 SHARED_ROWS = 1000
@@ -169,3 +171,18 @@ class _Solver:
             raise KeyboardInterrupt
         self.done += len(part)
         return found.costs(instances)
+
+
+def blocks(count: int, rows: int, shard: Shard = WHOLE) -> list[range]:
+    """The places of a shard's instances: of each `rows` consecutive ones in the set, every n-th from the i-th on."""
+    if rows < 1:
+        raise InputError(f"rows {rows} is below 1")
+    number, shards = shard
+    if not 1 <= number <= shards:
+        raise InputError(f"shard {number}/{shards} is not one of 1/{shards} to {shards}/{shards}")
+    cut = [range(first, min(first + rows, count)) for first in range(0, count, rows)]
+    if number > len(cut):
+        raise InputError(
+            f"shard {number}/{shards} of {count} instances in blocks of {rows} is empty: choose smaller blocks (--rows)"
+        )
+    return cut[number - 1 :: shards]

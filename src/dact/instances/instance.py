@@ -12,7 +12,7 @@ from dact.instances.arrays import LARGEST, FloatArray, IntArray, bounded, frozen
 from dact.instances.distances import RULES, pairwise, rounded_rule
 from dact.instances.errors import InputError, shown
 from dact.instances.facts import Facts, facts_of
-from dact.instances.layout import plane_from_matrix
+from dact.instances.matrix import plane_from_matrix
 from dact.instances.published import best_known
 
 
@@ -80,9 +80,9 @@ class Instance:
         """Return the (N, N) distances by the instance's own rule, computed once and read-only."""
         return self._distances
 
-    def layout(self) -> FloatArray:
-        """Return (N, 2) positions: the coordinates, or a plane that reflects the matrix."""
-        return self._layout
+    def points(self) -> FloatArray:
+        """Return (N, 2) points: the coordinates, or a plane that reflects the matrix."""
+        return self._points
 
     def with_rounding(self, rounding: str) -> Instance:
         """Return the instance with lengths rounded to "nearest", "ceil" or "none".
@@ -112,7 +112,7 @@ class Instance:
         return frozen(pairwise(self.rule, self.coordinates))
 
     @cached_property
-    def _layout(self) -> FloatArray:
+    def _points(self) -> FloatArray:
         return self.coordinates if self.coordinates is not None else frozen(plane_from_matrix(self._distances))
 
     def _set(self, **values: object) -> None:

@@ -14,9 +14,9 @@ from dact.instances.facts import FACTS, Facts
 from dact.instances.instance import Instance
 from dact.instances.keywords import Document, Row, parse_keywords
 from dact.instances.limits import MAX_NODES, check_nodes
+from dact.instances.matrix import explicit_matrix
 from dact.instances.numerals import positive, real, whole
 from dact.instances.published import stated_value
-from dact.instances.weights import explicit_matrix
 
 WEIGHT_TYPES = ("EUC_2D", "CEIL_2D", "MAN_2D", "MAX_2D", "ATT", "GEO", "EXPLICIT")
 _SECTIONS = {"NODE_COORD_SECTION", "EDGE_WEIGHT_SECTION", "DISPLAY_DATA_SECTION"}

@@ -40,7 +40,7 @@ def plot(result: Solution, ax: "Axes | None" = None) -> "Axes":
 
 def map_points(instance: Instance) -> FloatArray:
     """Positions as (x, y); geographical files give latitude first, which maps show upwards."""
-    points = instance.layout()
+    points = instance.points()
     return points[:, ::-1] if instance.rule == "geo" else points
 
 

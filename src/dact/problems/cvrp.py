@@ -17,10 +17,11 @@ from dact.kernels.pick_move.moves import close_idle
 from dact.kernels.row_draws import many_draws
 from dact.kernels.tour_view import CAPACITY, tour_view
 from dact.operators import Operator, two_opt
-from dact.problems import capacity, construct, distributions, layout
+from dact.problems import capacity, construct, distributions
 from dact.problems.base import Batch
 from dact.problems.distributions import UNIFORM, InstanceConfig
 from dact.problems.loads import searched_loads
+from dact.problems.unit_square import instance_points, set_points
 
 
 def depots_for(demand_MN: NDArray[np.int64], capacity_M: NDArray[np.int64], routes_needed: int = 0) -> int:
@@ -87,7 +88,7 @@ class Cvrp:
         demand_MN = np.stack([instance.demand for instance in instances])
         capacity_M = np.array([instance.capacity for instance in instances])
         demand_MN, capacity_M = searched_loads(demand_MN, capacity_M)
-        points, scale, distance = layout.instance_points(instances)
+        points, scale, distance = instance_points(instances)
         depots = max(self._depots(instance, routes_needed) for instance in instances)
         return _batch(points, scale, torch.from_numpy(demand_MN), torch.from_numpy(capacity_M), depots, distance)
 
@@ -97,7 +98,7 @@ class Cvrp:
             return self.collate(list(instances))
         depots = depots_for(instances.demand, instances.capacity)
         demand, room = (torch.from_numpy(x.copy()) for x in searched_loads(instances.demand, instances.capacity))
-        return _batch(*layout.set_points(instances), demand, room, depots, None)
+        return _batch(*set_points(instances), demand, room, depots, None)
 
     def tour_length(self, instance: Instance, routes_needed: int = 0) -> int:
         """Customers and depots."""

@@ -12,9 +12,9 @@ from dact.kernels.pick_move.moves import close_idle
 from dact.kernels.row_draws import many_draws
 from dact.kernels.tour_view import COORDINATES, tour_view
 from dact.operators import Operator, two_opt
-from dact.problems import layout
 from dact.problems.base import Batch
 from dact.problems.distributions import UNIFORM, InstanceConfig, draw_points
+from dact.problems.unit_square import instance_points, set_points
 
 
 def _batch(points_BN2: Tensor, scale_B: Tensor, distance_INN: Tensor | None) -> Batch:
@@ -41,13 +41,13 @@ class Tsp:
 
     def collate(self, instances: Sequence[Instance], routes_needed: int = 0) -> Batch:
         """One row per instance; costs by each instance's own rule."""
-        return _batch(*layout.instance_points(instances))
+        return _batch(*instance_points(instances))
 
     def collate_set(self, instances: InstanceSet) -> Batch:
         """One row per instance of a set; Euclidean costs unless the set has another rule."""
         if instances.rule != "euclidean":
             return self.collate(list(instances))
-        return _batch(*layout.set_points(instances), None)
+        return _batch(*set_points(instances), None)
 
     def tour_length(self, instance: Instance, routes_needed: int = 0) -> int:
         """One position per node."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from dact.kernels.ppo_loss import MEASURED, Evaluation, Objective, Outcome, ppo_loss
+from dact.kernels.ppo_loss import MEASURED, NetworkOutputs, Objective, Rewards, ppo_loss
 from dact.training.networks import Networks
 from dact.training.optimiser import Optimiser
 from dact.training.rollout import Segment
@@ -67,28 +67,28 @@ class PpoConfig:
         return Objective(self.clip, self.discount, self.normalise_advantage, self.entropy_bonus)
 
 
-def evaluate_segment(networks: Networks, segment: Segment) -> Evaluation:
+def evaluate_segment(networks: Networks, segment: Segment) -> NetworkOutputs:
     """All steps as one batch, with gradients."""
     steps, rows = segment.reward_TB.shape
     aspects_SRND = networks.encode(segment.features_TBNF.flatten(0, 1))
     open_RNN, move_R2 = segment.open_TBNN.flatten(0, 1), segment.move_TB2.flatten(0, 1)
     log_prob_R, entropy_R = networks.log_prob(aspects_SRND, open_RNN, move_R2)
     value_R = networks.value(aspects_SRND, segment.standing_ZB2[:-1].flatten(0, 1))
-    return Evaluation(*(x_R.view(steps, rows) for x_R in (log_prob_R, entropy_R, value_R)))
+    return NetworkOutputs(*(x_R.view(steps, rows) for x_R in (log_prob_R, entropy_R, value_R)))
 
 
 def update(networks: Networks, segment: Segment, optimiser: Optimiser, config: PpoConfig) -> Tensor:
     """Train on a segment; gives metrics_M in the order of METRICS."""
-    old: Evaluation | None = None
+    old: NetworkOutputs | None = None
     enough = torch.zeros((), device=segment.reward_TB.device)
     epochs = []
     for _ in range(config.update_epochs):
         now = evaluate_segment(networks, segment)
         # The policy that acted is the one of the first pass: the ratio is exactly 1 there.
-        old = old or Evaluation(*(x.detach() for x in now))
+        old = old or NetworkOutputs(*(x.detach() for x in now))
         # Bootstrapped anew in each epoch, with the networks as they are (Algorithm 1, line 11).
-        outcome = Outcome(segment.reward_TB, _end_value(networks, segment), segment.weight_B)
-        loss, measured_M = ppo_loss(now, old, outcome, config.objective)
+        rewards = Rewards(segment.reward_TB, _end_value(networks, segment), segment.weight_B)
+        loss, measured_M = ppo_loss(now, old, rewards, config.objective)
         if config.kl_limit > 0:
             kl = measured_M[MEASURED.index("approx_kl")]
             enough = torch.maximum(enough, (kl > config.kl_limit).float())
@@ -101,7 +101,7 @@ def update(networks: Networks, segment: Segment, optimiser: Optimiser, config: P
 
 
 @torch.no_grad()
-def _moved(networks: Networks, segment: Segment, old: Evaluation, clip: float) -> Tensor:
+def _moved(networks: Networks, segment: Segment, old: NetworkOutputs, clip: float) -> Tensor:
     """(2,) approximate KL and clip fraction of the policy after the step, by a few rows.
 
     Chosen rows come in the order of what they gained, so these are taken from all over, with their weights.
@@ -123,7 +123,7 @@ def _end_value(networks: Networks, segment: Segment) -> Tensor:
     return networks.value(networks.encode(segment.end_BNF), segment.standing_ZB2[-1])
 
 
-def _summary(segment: Segment, old: Evaluation, epoch_EM: Tensor) -> Tensor:
+def _summary(segment: Segment, old: NetworkOutputs, epoch_EM: Tensor) -> Tensor:
     """What was MEASURED, norms and skips of each epoch as metrics_M: by slices, so that it takes few kernels."""
     first_M, last_M, mean_M = epoch_EM[0], epoch_EM[-1], epoch_EM.mean(0)
     reward = (segment.reward_TB * segment.weight_B).mean(dim=(0, 1), keepdim=True).view(1)

@@ -14,30 +14,30 @@ from torch import Tensor
 from dact.kernels.launch import runs_triton
 from dact.kernels.ppo_loss.reference import (
     MEASURED,
-    Evaluation,
+    NetworkOutputs,
     Objective,
-    Outcome,
+    Rewards,
     n_step_returns,
     ppo_loss_reference,
 )
 
 
-def ppo_loss(now: Evaluation, old: Evaluation, outcome: Outcome, objective: Objective) -> tuple[Tensor, Tensor]:
+def ppo_loss(now: NetworkOutputs, old: NetworkOutputs, rewards: Rewards, objective: Objective) -> tuple[Tensor, Tensor]:
     """The loss and what was MEASURED: one kernel on GPUs for batches it has room for, else plain PyTorch."""
-    if runs_triton(outcome.reward_TB):
+    if runs_triton(rewards.reward_TB):
         from dact.kernels.ppo_loss.triton_impl import fits, ppo_loss_triton
 
-        if fits(outcome.reward_TB):
-            loss, measured_M = ppo_loss_triton(now, old, outcome, objective)
+        if fits(rewards.reward_TB):
+            loss, measured_M = ppo_loss_triton(now, old, rewards, objective)
             return torch.as_tensor(loss), torch.as_tensor(measured_M)
-    return ppo_loss_reference(now, old, outcome, objective)
+    return ppo_loss_reference(now, old, rewards, objective)
 
 
 __all__ = [
     "MEASURED",
-    "Evaluation",
+    "NetworkOutputs",
     "Objective",
-    "Outcome",
+    "Rewards",
     "n_step_returns",
     "ppo_loss",
     "ppo_loss_reference",

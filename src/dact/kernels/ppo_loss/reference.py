@@ -8,7 +8,7 @@ from torch import Tensor
 MEASURED = ("actor_loss", "value_loss", "approx_kl", "clip_fraction", "explained_variance", "entropy", "value")
 
 
-class Evaluation(NamedTuple):
+class NetworkOutputs(NamedTuple):
     """What the networks say about the steps of a segment."""
 
     log_prob_TB: Tensor
@@ -16,7 +16,7 @@ class Evaluation(NamedTuple):
     value_TB: Tensor
 
 
-class Outcome(NamedTuple):
+class Rewards(NamedTuple):
     """What came of the steps of a segment."""
 
     reward_TB: Tensor
@@ -38,11 +38,11 @@ class Objective(NamedTuple):
 
 
 def ppo_loss_reference(
-    now: Evaluation, old: Evaluation, outcome: Outcome, objective: Objective
+    now: NetworkOutputs, old: NetworkOutputs, rewards: Rewards, objective: Objective
 ) -> tuple[Tensor, Tensor]:
     """The loss and measured_M."""
-    clip, weight_B = objective.clip, outcome.weight_B
-    return_TB = n_step_returns(outcome.reward_TB, outcome.bootstrap_B, objective.discount)
+    clip, weight_B = objective.clip, rewards.weight_B
+    return_TB = n_step_returns(rewards.reward_TB, rewards.bootstrap_B, objective.discount)
     advantage_TB = return_TB - now.value_TB.detach()
     if objective.normalise:
         deviation = _variance(advantage_TB, weight_B).sqrt()

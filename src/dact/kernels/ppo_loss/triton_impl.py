@@ -13,7 +13,7 @@ import triton.language as tl
 from torch import Tensor
 
 from dact.kernels.launch import power_of_two
-from dact.kernels.ppo_loss.reference import MEASURED, Evaluation, Objective, Outcome
+from dact.kernels.ppo_loss.reference import MEASURED, NetworkOutputs, Objective, Rewards
 
 MOST = 8192
 """Steps that fit a program's registers."""
@@ -119,7 +119,9 @@ class _PpoLoss(torch.autograd.Function):
         return None, log_prob_grad, entropy_grad if ctx.bonus else None, value_grad, *(None,) * 5
 
 
-def ppo_loss_triton(now: Evaluation, old: Evaluation, outcome: Outcome, objective: Objective) -> tuple[Tensor, Tensor]:
+def ppo_loss_triton(
+    now: NetworkOutputs, old: NetworkOutputs, rewards: Rewards, objective: Objective
+) -> tuple[Tensor, Tensor]:
     """The loss, with gradients, and measured_M."""
-    loss, measured_M = _PpoLoss.apply(objective, *now, old.log_prob_TB, old.value_TB, *outcome)
+    loss, measured_M = _PpoLoss.apply(objective, *now, old.log_prob_TB, old.value_TB, *rewards)
     return loss, measured_M

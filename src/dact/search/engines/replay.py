@@ -41,7 +41,7 @@ class Replay:
 
     def fits(self, batch: Batch, state: SearchState) -> bool:
         """Can this batch and state be copied into the buffers?"""
-        return _layout(batch) == _layout(self.batch) and _layout(state) == _layout(self.state)
+        return _shapes(batch) == _shapes(self.batch) and _shapes(state) == _shapes(self.state)
 
     def run(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
         """The state after `steps` more steps."""
@@ -111,7 +111,7 @@ def _copy(source: Batch | SearchState, target: Batch | SearchState) -> None:
             getattr(target, field.name).copy_(value)
 
 
-def _layout(source: Batch | SearchState) -> tuple[object, ...]:
+def _shapes(source: Batch | SearchState) -> tuple[object, ...]:
     """Shapes, dtypes and devices of the tensors, and the rest as it is."""
     values = (getattr(source, field.name) for field in fields(source))
     return tuple((x.shape, x.dtype, x.device) if isinstance(x, Tensor) else x for x in values)

@@ -1,4 +1,4 @@
-"""The nine symmetric layouts of an EDGE_WEIGHT_SECTION."""
+"""Distance matrices: the nine symmetric forms of an EDGE_WEIGHT_SECTION, and a picture of a matrix in the plane."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _TRIANGLES: dict[str, Callable[[int], Indices]] = {
 
 def explicit_matrix(document: Document, size: int) -> FloatArray:
     """Build the (N, N) matrix from weights that may be wrapped over lines in any way."""
-    layout = document.need("EDGE_WEIGHT_FORMAT").upper()
-    if layout != "FULL_MATRIX" and layout not in _TRIANGLES:
+    form = document.need("EDGE_WEIGHT_FORMAT").upper()
+    if form != "FULL_MATRIX" and form not in _TRIANGLES:
         known = ", ".join(("FULL_MATRIX", *_TRIANGLES))
-        raise InputError(f"EDGE_WEIGHT_FORMAT {shown(layout)} is not one of {known}")
+        raise InputError(f"EDGE_WEIGHT_FORMAT {shown(form)} is not one of {known}")
     weights = _weights(document)
-    expected = _count(layout, size)
+    expected = _count(form, size)
     if len(weights) != expected:
         found = f"the EDGE_WEIGHT_SECTION has {len(weights)} weights"
-        raise InputError(f"{found}, but {layout} of {size} nodes needs {expected}")
-    if layout == "FULL_MATRIX":
+        raise InputError(f"{found}, but {form} of {size} nodes needs {expected}")
+    if form == "FULL_MATRIX":
         return weights.reshape(size, size)
     matrix = np.zeros((size, size))
-    matrix[_TRIANGLES[layout](size)] = weights
+    matrix[_TRIANGLES[form](size)] = weights
     return np.asarray(np.maximum(matrix, matrix.T))
 
 
@@ -56,7 +56,25 @@ def _weights(document: Document) -> FloatArray:
     return np.array(weights)
 
 
-def _count(layout: str, size: int) -> int:
-    if layout == "FULL_MATRIX":
+def _count(form: str, size: int) -> int:
+    if form == "FULL_MATRIX":
         return size * size
-    return size * (size + 1 if "DIAG" in layout else size - 1) // 2
+    return size * (size + 1 if "DIAG" in form else size - 1) // 2
+
+
+def plane_from_matrix(matrix: FloatArray) -> FloatArray:
+    """Place N points so that their Euclidean distances follow the matrix as well as a plane allows (classical scaling).
+
+    The doubly centred squared distances are the points' inner products, so their two leading
+    eigenvectors, scaled by the roots of the eigenvalues, are the points (Torgerson 1952).
+    """
+    squared = matrix**2
+    mean = squared.mean(axis=0)
+    products = -0.5 * (squared - mean[:, None] - mean[None, :] + mean.mean())
+    values, vectors = np.linalg.eigh(products)
+    points = np.zeros((len(matrix), 2))
+    for axis, column in enumerate(range(len(matrix) - 1, max(len(matrix) - 3, -1), -1)):
+        vector = vectors[:, column] * np.sqrt(max(float(values[column]), 0.0))
+        # An eigenvector's sign is arbitrary: make its largest entry positive.
+        points[:, axis] = vector if vector[np.argmax(np.abs(vector))] >= 0 else -vector
+    return points

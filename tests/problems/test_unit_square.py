@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from dact.problems.layout import unit_square
+from dact.problems.unit_square import unit_square
 
 
 def test_points_fill_the_square_with_one_scale() -> None:

@@ -30,7 +30,7 @@ def unit_square(points_MN2: NDArray[np.float64]) -> tuple[Tensor, Tensor]:
 
 def instance_points(instances: Sequence[Instance]) -> tuple[Tensor, Tensor, Tensor]:
     """Unit-square points, scale and own-rule distance matrix of each instance, stacked."""
-    points, scale = unit_square(np.stack([instance.layout() for instance in instances]))
+    points, scale = unit_square(np.stack([instance.points() for instance in instances]))
     matrices = np.stack([instance.distances() for instance in instances]).astype(np.float32)
     return points, scale, torch.from_numpy(matrices)
 
