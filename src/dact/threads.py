@@ -6,11 +6,12 @@ too many in the machine a step then takes a hundred times as long. Workers that 
 
 import ctypes
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from threading import Lock
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -18,6 +19,8 @@ from torch import Tensor
 # Of glibc's malloc.h.
 M_TRIM_THRESHOLD = -1
 M_MMAP_THRESHOLD = -3
+
+Result = TypeVar("Result")
 
 # How many workers `map_rows` may use: those of PyTorch's threads that `one_thread_per_operation` has freed.
 _workers = 1
@@ -62,7 +65,14 @@ def map_rows(function: Callable[[Tensor], Tensor], x: Tensor, most: int) -> Tens
         with torch.inference_mode():
             return function(part)
 
-    return torch.cat(list(_pool(_workers).map(work, parts)))
+    return torch.cat(share_out([partial(work, part) for part in parts]))
+
+
+def share_out(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
+    """What each of some tasks gives, in order; the workers do them side by side."""
+    if _workers == 1:
+        return [task() for task in tasks]
+    return list(_pool(_workers).map(lambda task: task(), tasks))
 
 
 @cache

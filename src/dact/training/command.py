@@ -5,6 +5,7 @@ import math
 import signal
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from pathlib import Path
@@ -13,6 +14,7 @@ from dact.interrupts import Interrupts
 from dact.policy import CriticConfig, Policy, PolicyConfig, adapted, make_critic, starting_weights
 from dact.problems import PROBLEMS
 from dact.team import ALONE, Team
+from dact.threads import one_thread_per_operation
 from dact.training.checkpoint import Checkpoint, Progress, load_checkpoint
 from dact.training.config import NetworkConfig, TrainConfig, changed, from_dict, load_config, network_of, to_toml
 from dact.training.instances import InstanceSource
@@ -76,7 +78,8 @@ def train_command(
     folder = resume or out or Path("runs") / settled.name
     if resume is None:
         refuse_taken(folder)
-    team = Team.join(settled.runtime.resolved().device, own_gpu=True)
+    device = settled.runtime.resolved().device
+    team = Team.join(device, own_gpu=True)
     try:
         trainer = make_trainer(settled, folder, Silence(), checkpoint=checkpoint, init=init, team=team)
         if team.leads:
@@ -85,7 +88,8 @@ def train_command(
         begun = trainer.progress.segments
         trainer.progress.total_seconds += team.size * (time.perf_counter() - started)
         # Under torchrun one Ctrl-C comes twice, from the terminal and from torchrun, which ends the stubborn itself.
-        with Interrupts(signal.SIGINT, signal.SIGTERM, patient=team.connected) as interrupts:
+        interrupts = Interrupts(signal.SIGINT, signal.SIGTERM, patient=team.connected)
+        with interrupts, one_thread_per_operation() if device == "cpu" else nullcontext():
             finished = trainer.run(Limits(deadline=deadline, segments=most, stop=lambda: interrupts.asked))
     finally:
         team.leave()

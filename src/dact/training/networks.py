@@ -13,6 +13,7 @@ from torch import Tensor
 from dact.policy import Critic, Policy, PolicyConfig, make_critic
 from dact.problems import Problem
 from dact.search import Engine, SearchConfig, engine_for
+from dact.training.blocks import Work, in_blocks
 
 log = logging.getLogger(__name__)
 PRECISIONS = ("float32", "tf32", "float16")
@@ -99,6 +100,13 @@ class Networks:
     def engine(self, problem: Problem, config: SearchConfig) -> Engine:
         """A search with the policy, in its precision."""
         return engine_for(problem, self.policy, config, self.device, self.precision)
+
+    def by_rows(self, work: Work, features_RNF: Tensor, *others: Tensor) -> tuple[Tensor, ...]:
+        """`work` of these rows; on a CPU some of them at a time."""
+        if self.device.type != "cpu":
+            return work(features_RNF, *others)
+        parameters = [*self.policy.parameters(), *self.critic.parameters()]
+        return in_blocks(work, (features_RNF, *others), parameters, features_RNF.shape[1])
 
     def encode(self, features_RNF: Tensor) -> Tensor:
         """(S, R, N, D) aspects."""

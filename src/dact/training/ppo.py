@@ -69,12 +69,14 @@ class PpoConfig:
 
 def evaluate_segment(networks: Networks, segment: Segment) -> NetworkOutputs:
     """All steps as one batch, with gradients."""
-    steps, rows = segment.reward_TB.shape
-    aspects_SRND = networks.encode(segment.features_TBNF.flatten(0, 1))
-    open_RNN, move_R2 = segment.open_TBNN.flatten(0, 1), segment.move_TB2.flatten(0, 1)
-    log_prob_R, entropy_R = networks.log_prob(aspects_SRND, open_RNN, move_R2)
-    value_R = networks.value(aspects_SRND, segment.standing_ZB2[:-1].flatten(0, 1))
-    return NetworkOutputs(*(x_R.view(steps, rows) for x_R in (log_prob_R, entropy_R, value_R)))
+
+    def evaluate(features_RNF: Tensor, open_RNN: Tensor, move_R2: Tensor, standing_R2: Tensor) -> tuple[Tensor, ...]:
+        aspects_SRND = networks.encode(features_RNF)
+        return (*networks.log_prob(aspects_SRND, open_RNN, move_R2), networks.value(aspects_SRND, standing_R2))
+
+    states = (segment.features_TBNF, segment.open_TBNN, segment.move_TB2, segment.standing_ZB2[:-1])
+    each = networks.by_rows(evaluate, *(x.flatten(0, 1) for x in states))
+    return NetworkOutputs(*(x_R.view(segment.reward_TB.shape) for x_R in each))
 
 
 def update(networks: Networks, segment: Segment, optimiser: Optimiser, config: PpoConfig) -> Tensor:
@@ -120,7 +122,12 @@ def _moved(networks: Networks, segment: Segment, old: NetworkOutputs, clip: floa
 @torch.no_grad()
 def _end_value(networks: Networks, segment: Segment) -> Tensor:
     """(B,) values of the states behind the last step."""
-    return networks.value(networks.encode(segment.end_BNF), segment.standing_ZB2[-1])
+
+    def evaluate(features_BNF: Tensor, standing_B2: Tensor) -> tuple[Tensor, ...]:
+        return (networks.value(networks.encode(features_BNF), standing_B2),)
+
+    (value_B,) = networks.by_rows(evaluate, segment.end_BNF, segment.standing_ZB2[-1])
+    return value_B
 
 
 def _summary(segment: Segment, old: NetworkOutputs, epoch_EM: Tensor) -> Tensor:
