@@ -1,13 +1,13 @@
-"""2-opt: reverse the segment from the first node to the second, around the end of the tour if need be."""
+"""2-opt: reverse the span from the first node to the second, around the end of the tour if need be."""
 
 import torch
 from torch import Tensor
 
 
-def segment(first: Tensor, second: Tensor, size: int) -> tuple[Tensor, Tensor]:
+def span(first: Tensor, second: Tensor, size: int) -> tuple[Tensor, Tensor]:
     """Positions lo..hi whose reversal is the move, never position 0; lo > hi if nothing changes.
 
-    Reversing a segment or its complement gives the same cyclic tour, so a segment that runs over position 0
+    Reversing a span or its complement gives the same cyclic tour, so a span that runs over position 0
     (it wraps, or starts there) is replaced by its complement, and the tour stays anchored.
     """
     over_start = (first > second) | (first == 0)
@@ -17,9 +17,9 @@ def segment(first: Tensor, second: Tensor, size: int) -> tuple[Tensor, Tensor]:
 
 
 def two_opt(tour_BN: Tensor, move_B2: Tensor) -> Tensor:
-    """The tours with the segment first..second reversed; (p, p) reverses one node, which is nothing."""
+    """The tours with the span first..second reversed; (p, p) reverses one node, which is nothing."""
     size = tour_BN.shape[1]
-    low_B1, high_B1 = segment(move_B2[:, :1], move_B2[:, 1:], size)
+    low_B1, high_B1 = span(move_B2[:, :1], move_B2[:, 1:], size)
     place_N = torch.arange(size, device=tour_BN.device)
     inside_BN = (place_N >= low_B1) & (place_N <= high_B1)
     return tour_BN.gather(1, torch.where(inside_BN, low_B1 + high_B1 - place_N, place_N))

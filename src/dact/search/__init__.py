@@ -4,6 +4,7 @@ from dact.kernels.make_move import accepted
 from dact.search.batches import Parts, best_tours, rows_at_once, search_batch
 from dact.search.engines import (
     AUTO,
+    PRECISIONS,
     Engine,
     FusedEngine,
     GraphedEngine,
@@ -24,6 +25,7 @@ from dact.search.trace import Trace, TracePoint
 __all__ = [
     "AUTO",
     "NEVER",
+    "PRECISIONS",
     "Engine",
     "FusedEngine",
     "GraphedEngine",

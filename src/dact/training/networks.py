@@ -12,12 +12,11 @@ from torch import Tensor
 
 from dact.policy import Critic, Policy, PolicyConfig, make_critic
 from dact.problems import Problem
-from dact.search import Engine, SearchConfig, engine_for
+from dact.search import PRECISIONS, Engine, SearchConfig, engine_for
 from dact.training.blocks import Work, in_blocks
 
 log = logging.getLogger(__name__)
-PRECISIONS = ("float32", "tf32", "float16")
-HALVES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
+HALVES = {name: each.dtype for name, each in PRECISIONS.items() if each.half}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +36,8 @@ class RuntimeConfig:
     def __post_init__(self) -> None:
         choices = {
             "device": ("cpu", "cuda"),
-            "precision": PRECISIONS,
-            "logits": (*PRECISIONS, "bfloat16"),
+            "precision": tuple(name for name in PRECISIONS if name != "bfloat16"),
+            "logits": tuple(PRECISIONS),
             "graph": ("true", "false"),
         }
         for name, known in choices.items():

@@ -49,7 +49,7 @@ def _last(node, of_row):
 
 @triton.jit
 def _ends(start, end, inside, load_ptr, origin):
-    """Route, head and tail of segments that start at one position, and of those that end at another; see `Feasible`."""
+    """Route, head and tail of spans that start at one position, and of those that end at another; see `Feasible`."""
     start_ptr = load_ptr + origin * 6 + start * 6
     end_ptr = load_ptr + origin * 6 + end * 6 + 3
     low_route, before = tl.load(start_ptr, inside, 0), tl.load(start_ptr + 1, inside, 0)
@@ -74,7 +74,7 @@ def of_second(second, tour_ptr, load_ptr, origin, of_row, N, KIND: tl.constexpr,
 
 @triton.jit
 def _within_capacity(first, second, of_second, load_ptr, origin, room, N):
-    """Is the 2-opt move feasible? A segment over position 0 stands for its complement, second + 1 to first - 1."""
+    """Is the 2-opt move feasible? A span over position 0 stands for its complement, second + 1 to first - 1."""
     of_first = _ends(first, tl.where(first > 0, first, N) - 1, first < N, load_ptr, origin)
     low_route, before, rest, high_route, until, after = of_first
     next_route, next_before, next_rest, second_route, second_until, second_after = of_second

@@ -12,9 +12,9 @@ from torch import Tensor
 class Feasible(NamedTuple):
     """Which moves keep a tour feasible: all of them, 2-opt moves by loads, or those of a mask.
 
-    Loads are six integers of a position: for a segment that starts there its route (-1 at a depot), what the route
-    serves `before`, and the `rest` from there on; for a segment that ends there its route, what is served `until` there
-    with it, and what comes `after`. Reversing a segment without a depot turns a stretch of one route. Otherwise
+    Loads are six integers of a position: for a span that starts there its route (-1 at a depot), what the route
+    serves `before`, and the `rest` from there on; for a span that ends there its route, what is served `until` there
+    with it, and what comes `after`. Reversing a span without a depot turns a stretch of one route. Otherwise
     what is served until its end joins what was served before it, and its own first stretch joins what comes after.
     """
 
@@ -58,7 +58,7 @@ def feasible_moves(tour_BN: Tensor, feasible: Feasible) -> Tensor | None:
 
 
 def within_capacity(load_BN6: Tensor, room_B: Tensor) -> Tensor:
-    """(B, N, N): 2-opt moves after which no route is overloaded. A segment over position 0 stands for its complement,
+    """(B, N, N): 2-opt moves after which no route is overloaded. A span over position 0 stands for its complement,
     as in the operator."""
     load_6BN = load_BN6.movedim(2, 0).contiguous()
     straight_BNN = _reversal(load_6BN[:3], load_6BN[3:], room_B)
@@ -75,7 +75,7 @@ def within_capacity(load_BN6: Tensor, room_B: Tensor) -> Tensor:
 def _reversal(low_3BN: Tensor, high_3BN: Tensor, room_B: Tensor) -> Tensor:
     """(B, N, N): is reversing low..high feasible, by the loads of its two ends?
 
-    Without a depot inside, the segment turns within its route. Otherwise its last stretch joins what comes
+    Without a depot inside, the span turns within its route. Otherwise its last stretch joins what comes
     before it and its first stretch joins what comes after it.
     """
     route, before, rest = low_3BN.unsqueeze(3)
