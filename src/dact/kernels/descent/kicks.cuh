@@ -28,7 +28,7 @@ DEVICE bool drawn_move(Row& row, const Kick& kick, int centre, Move& m) {
         return row.D == 0 && la + lb < row.N;
     }
     int u, v, code;
-    if (kick.kind == NEARBY) {
+    if (kick.kind == NEARBY && row.K) {  // without lists of neighbours, all nodes are near
         int among = kick.window < row.K ? kick.window : row.K;
         int k = draw(row.stream, among + 1);
         u = k == among ? centre : row.near[centre * row.K + k];
@@ -64,6 +64,7 @@ DEVICE void take_out(Row& row, int from, int length) {
 
 // A string of nodes around place p, within its route; gives its length.
 DEVICE int string_around(Row& row, int p, int longest) {
+    if (longest > row.N) longest = row.N;
     int low = p - longest + 1, high = p + longest - 1;
     if (row.D) {
         int first = row.start[row.route[p]] + 1, last = route_end(row, row.route[p]) - 1;

@@ -7,6 +7,8 @@ from dact.kernels.descent.job import LEAST_GAIN, Terrain
 
 CHUNK = 2**27
 """Distances that are held at a time while neighbours are found."""
+EXACT = 2**24
+"""Whole numbers below this are exact in float32."""
 
 
 def make_terrain(
@@ -23,15 +25,16 @@ def make_terrain(
     """Descents over the `neighbours` nearest customers of each node; 0 stands for all.
 
     `start_cost_I` are costs of starts, in the units of the matrices or coordinates. Where all lengths are whole
-    numbers, a move has to gain something; else at least about a millionth of the cost.
+    numbers, and gains exact, a move has to gain something; else at least about a millionth of the cost.
     """
     device, instances = coordinates_IN2.device, len(coordinates_IN2)
     if distance_MNN is None or matrix_I is None:
         distance_MNN, matrix_I = None, torch.zeros(instances, dtype=torch.int32, device=device)
-    whole = distance_MNN is not None and bool((distance_MNN == distance_MNN.round()).all())
     customers = coordinates_IN2.shape[1] - depots
     kept = min(neighbours, customers - 1)
-    least_I = torch.full_like(start_cost_I, 0.5) if whole else LEAST_GAIN / 2 * start_cost_I
+    least_I = LEAST_GAIN / 2 * start_cost_I
+    if distance_MNN is not None:
+        least_I = torch.where(_gains_are_exact(distance_MNN)[matrix_I.long()], 0.5, least_I)
     return Terrain(
         xy_IN2=coordinates_IN2.float().contiguous() if distance_MNN is None else None,
         distance_MNN=None if distance_MNN is None else distance_MNN.float().contiguous(),
@@ -43,6 +46,15 @@ def make_terrain(
         depots=depots,
         asymmetric=distance_MNN is not None and not torch.equal(distance_MNN, distance_MNN.transpose(1, 2)),
     )
+
+
+def _gains_are_exact(distance_MNN: Tensor) -> Tensor:
+    """(M,) bool: whole numbers so small that no sum of them is rounded while a gain is computed in float32."""
+    whole_M = (distance_MNN == distance_MNN.round()).flatten(1).all(1)
+    # Up to four edges are added. To turn a stretch adds what this costs for all its edges.
+    turned_MNN = distance_MNN - distance_MNN.transpose(1, 2)
+    largest_M = 4 * distance_MNN.abs().flatten(1).amax(1) + turned_MNN.clamp(min=0).amax(2).sum(1)
+    return whole_M & (largest_M < EXACT)
 
 
 def _nearest(
