@@ -1,0 +1,188 @@
+"""Forms that make rounds of kick and descent: against the reference, on odd instances, whole and in pieces."""
+
+import pytest
+import torch
+from descent_cases import (
+    CASES,
+    FORMS,
+    ROWS,
+    Form,
+    begin,
+    delivering,
+    descent,
+    every_code,
+    finish,
+    settled,
+    starts,
+    terrain_of,
+)
+from torch import Tensor
+
+from dact.kernels.descent.job import COUNTS, KICKS, KickConfig, Rows, Terrain, tour_cost
+from dact.kernels.descent.moves import codes
+from dact.kernels.descent.reference import best_moves_reference
+from dact.problems import Batch
+from dact.problems.capacity import feasible
+from dact.tours import is_permutation
+
+FAILED = 1e300
+MOVES = COUNTS.index("moves")
+
+
+@pytest.fixture(scope="module", params=FORMS)
+def form(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Form:
+    """Each form in turn, compiled once."""
+    return FORMS[request.param](tmp_path_factory.mktemp("form"))
+
+
+def is_tour(batch: Batch, tour_RN: Tensor) -> Tensor:
+    """(R,) bool: every node once, and no vehicle overloaded."""
+    good_R = is_permutation(tour_RN.long())
+    return good_R & feasible(batch, tour_RN.long()) if batch.depots else good_R
+
+
+def same(rows: Rows, others: Rows) -> bool:
+    """Do rows stand at exactly the same point?"""
+    return all(torch.equal(value, getattr(others, name)) for name, value in vars(rows).items())
+
+
+def slack(terrain: Terrain) -> Tensor:
+    """(I,): by how much float32 gains may be wrong; those of whole numbers are exact."""
+    return torch.where(terrain.least_I == 0.5, 0, terrain.least_I).double()
+
+
+def is_cost(cost_R: Tensor, terrain: Terrain, tour_RN: Tensor) -> Tensor:
+    """(R,) bool: are these the costs of the tours?"""
+    exact_R = tour_cost(terrain, tour_RN.long(), torch.arange(len(tour_RN)))
+    return (cost_R - exact_R).abs() <= slack(terrain)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_descents(form: Form, name: str) -> None:
+    """A descent gives a feasible tour with its cost, no worse; every move gained; the reference finds no other."""
+    batch, tour_BN = CASES[name], starts(CASES[name])
+    terrain = terrain_of(batch, tour_BN)
+    rows = begin(terrain, tour_BN)
+    before_R = rows.cost_R3[:, 0].clone()
+    finish(form, descent(terrain, rows))
+    assert is_tour(batch, rows.best_RN).all()
+    assert torch.equal(rows.best_RN, rows.work_RN)
+    assert torch.equal(rows.best_RN, rows.current_RN)
+    assert is_cost(rows.cost_R3[:, 2], terrain, rows.best_RN).all()
+    assert (before_R - rows.cost_R3[:, 2] >= rows.count_R6[:, MOVES] * terrain.least_I.double()).all()
+    end_RN = settled(form, terrain, tour_BN)
+    gain_R, _ = best_moves_reference(terrain, end_RN, torch.arange(ROWS), every_code(terrain))
+    assert (gain_R <= terrain.least_I + slack(terrain)).all()
+
+
+@pytest.mark.parametrize("kick", KICKS)
+@pytest.mark.parametrize("name", CASES)
+def test_kicks(form: Form, name: str, kick: str) -> None:
+    """Kicks of all kinds leave feasible tours with their costs, or say that they failed; rounds after them as well."""
+    batch, tour_BN = CASES[name], starts(CASES[name])
+    terrain = terrain_of(batch, tour_BN, neighbours=8)
+    rows = begin(terrain, tour_BN)
+    finish(form, descent(terrain, rows))
+    first_R = rows.cost_R3[:, 2].clone()
+    settings = KickConfig(kick=kick, size=4, window=6, reach=1.0)
+    for rounds in range(1, 4):
+        form(descent(terrain, rows, settings=settings, rounds=rounds, looks=1))
+        failed_R = rows.cost_R3[:, 0] == FAILED
+        assert (is_tour(batch, rows.work_RN) & is_cost(rows.cost_R3[:, 0], terrain, rows.work_RN) | failed_R).all()
+        finish(form, descent(terrain, rows, settings=settings, rounds=rounds))
+    finish(form, descent(terrain, rows, settings=settings, rounds=12, temperature=0.01))
+    for tour_RN, cost_R in ((rows.best_RN, rows.cost_R3[:, 2]), (rows.current_RN, rows.cost_R3[:, 1])):
+        assert is_tour(batch, tour_RN).all()
+        assert is_cost(cost_R, terrain, tour_RN).all()
+    assert (rows.cost_R3[:, 2] <= first_R).all()
+    assert (rows.count_R6[:, 0] == 12).all()
+
+
+@pytest.mark.parametrize("kick", KICKS)
+@pytest.mark.parametrize("name", [name for name, batch in CASES.items() if batch.customers <= 5])
+def test_kicks_beyond_the_tour(form: Form, name: str, kick: str) -> None:
+    """Kicks that are larger than the instance leave feasible tours too."""
+    batch, tour_BN = CASES[name], starts(CASES[name])
+    terrain = terrain_of(batch, tour_BN, neighbours=8)
+    rows = begin(terrain, tour_BN)
+    finish(form, descent(terrain, rows, settings=KickConfig(kick=kick, size=20, window=200), rounds=12))
+    assert is_tour(batch, rows.best_RN).all()
+    assert is_tour(batch, rows.work_RN).all()
+
+
+@pytest.mark.parametrize("kick", KICKS)
+@pytest.mark.parametrize("name", ["tsp of 33", "cvrp of 21", "cvrp, asymmetric matrix"])
+def test_launches_in_pieces(form: Form, name: str, kick: str) -> None:
+    """Many launches of a few looks bring every row to exactly the point to which one launch brings it."""
+    tour_BN = starts(CASES[name])
+    terrain = terrain_of(CASES[name], tour_BN, neighbours=10)
+    ends = []
+    for looks in (100_000, 7):
+        rows = begin(terrain, tour_BN)
+        settings = KickConfig(kick=kick, size=4, window=6)
+        finish(form, descent(terrain, rows, settings=settings, rounds=10, looks=looks, temperature=0.02, cooling=-0.1))
+        ends.append(rows)
+    assert same(*ends)
+    assert ends[0].count_R6[:, MOVES].min() > 0
+
+
+@pytest.mark.parametrize("name", ["tsp of 33", "cvrp of 21"])
+def test_rows_beside_do_not_matter(form: Form, name: str) -> None:
+    """A row comes to the same end alone, and among others in any order."""
+    tour_BN = starts(CASES[name])
+    terrain = terrain_of(CASES[name], tour_BN, neighbours=10)
+    order_R = torch.tensor([2, 0, 1])
+    together, turned, alone = (begin(terrain, tour_BN[x], x) for x in (torch.arange(3), order_R, order_R[:1]))
+    for rows in (together, turned, alone):
+        finish(form, descent(terrain, rows, rounds=10, looks=100 + len(rows.work_RN)))
+    assert same(Rows(**{name: x[order_R] for name, x in vars(together).items()}), turned)
+    assert same(Rows(**{name: x[:1] for name, x in vars(turned).items()}), alone)
+
+
+def test_a_ruin_that_cannot_be_repaired(form: Form) -> None:
+    """Where customers cannot be put back, the row goes back to its current tour."""
+    batch, tour_BN = CASES["cvrp, full vehicles"], starts(CASES["cvrp, full vehicles"])
+    terrain = terrain_of(batch, tour_BN, neighbours=10)
+    rows = begin(terrain, tour_BN)
+    finish(form, descent(terrain, rows))
+    failures = 0
+    for rounds in range(1, 21):
+        kept_RN, kept_R = rows.current_RN.clone(), rows.cost_R3[:, 1].clone()
+        form(descent(terrain, rows, rounds=rounds, looks=1))
+        failed_R = rows.cost_R3[:, 0] == FAILED
+        finish(form, descent(terrain, rows, rounds=rounds))
+        assert torch.equal(rows.work_RN[failed_R], kept_RN[failed_R])
+        assert torch.equal(rows.cost_R3[failed_R, 0], kept_R[failed_R])
+        failures += int(failed_R.sum())
+    assert failures > 10
+    assert is_tour(batch, rows.best_RN).all()
+
+
+@pytest.mark.parametrize("seed", [33, 42, 48])
+def test_large_whole_numbers(form: Form, seed: int) -> None:
+    """Descents over whole numbers that float32 rounds do not run in circles."""
+    generator = torch.Generator().manual_seed(seed)
+    matrix_NN = 10**8 + torch.randint(0, 1000, (25, 25), generator=generator)
+    matrix_NN = torch.maximum(matrix_NN, matrix_NN.t()).fill_diagonal_(0)
+    demand_C = torch.randint(1, 9, (24,), generator=generator)
+    batch = delivering(torch.rand(25, 2), demand_C, 25, 9, matrix_NN)
+    tour_BN = starts(batch)
+    terrain = terrain_of(batch, tour_BN)
+    rows = begin(terrain, tour_BN)
+    finish(form, descent(terrain, rows))
+    after_R, before_R = (tour_cost(terrain, tour_RN, torch.arange(ROWS)) for tour_RN in (rows.best_RN, tour_BN))
+    assert (after_R <= before_R).all()
+
+
+def test_the_usual_moves(form: Form) -> None:
+    """A descent tries the kinds of moves that it is given, and no others."""
+    tour_BN = starts(CASES["cvrp of 21"])
+    terrain, source_R = terrain_of(CASES["cvrp of 21"], tour_BN), torch.arange(ROWS)
+    for neighbourhood in ("two_opt", "or_opt", "swap", "two_opt_star"):
+        chosen, tour_RN = codes((neighbourhood,), routes=True), tour_BN
+        for _ in range(20):
+            rows = begin(terrain, tour_RN)
+            finish(form, descent(terrain, rows, codes_V=torch.tensor(chosen, dtype=torch.int32)))
+            tour_RN = rows.best_RN.long()
+        assert (best_moves_reference(terrain, tour_RN, source_R, chosen)[0] <= 2 * terrain.least_I).all()
+        assert (best_moves_reference(terrain, tour_RN, source_R, every_code(terrain))[0] > terrain.least_I).any()
