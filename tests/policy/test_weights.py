@@ -104,8 +104,22 @@ def test_training_may_start_from_another_problem(tmp_path: Path) -> None:
 
 def test_unknown_weights_are_refused_with_what_there_is() -> None:
     """The error lists the names."""
-    with pytest.raises(ValueError, match=r"weights 'best' are neither a file nor one of: .*untrained"):
+    with pytest.raises(
+        ValueError, match=r"weights 'best' are neither a file, nor the folder of a run, nor one of: .*untrained"
+    ):
         find_weights("tsp", 2, 100, "best")
+
+
+def test_the_folder_of_a_run_stands_for_its_best_weights(tmp_path: Path) -> None:
+    """To search with and to train from; a run without any says so."""
+    run = tmp_path / "run"
+    run.mkdir()
+    for find in (find_weights, starting_weights):
+        with pytest.raises(ValueError, match=r"run: the folder has no best weights yet \(best\.safetensors\)"):
+            find("tsp", 2, 20, str(run))
+    save_weights(run / "best.safetensors", make())
+    for find in (find_weights, starting_weights):
+        assert find("tsp", 2, 20, str(run)).card == make().card
 
 
 def test_the_nearest_size_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,11 +10,12 @@ import pytest
 import torch
 from tables import rows
 
+from dact.policy.weights import BEST
 from dact.training import make_trainer, train_command
 from dact.training.checkpoint import load_checkpoint, save_checkpoint
 from dact.training.config import to_toml
 from dact.training.recorder import Silence
-from dact.training.trainer import BEST, CHECKPOINT
+from dact.training.trainer import CHECKPOINT
 
 
 def readings(folder: Path) -> list[tuple[str, str]]:

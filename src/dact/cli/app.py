@@ -166,7 +166,9 @@ def train(
     config: Annotated[Path | None, typer.Argument(metavar="CONFIG.toml", help="See configs/.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Limit of this call; --resume goes on later.")] = None,
     resume: Annotated[Path | None, typer.Option(metavar="DIR", help="Go on with the run in this folder.")] = None,
-    init: Annotated[str | None, typer.Option(metavar="WEIGHTS", help="Start from weights: a name or a file.")] = None,
+    init: Annotated[
+        str | None, typer.Option(metavar="WEIGHTS", help="Start from weights: a name, a file or a run's folder.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the run; default: runs/NAME.")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, as size=50.")

@@ -22,7 +22,9 @@ Search = Annotated[str, typer.Option(help="The search method: policy.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same answer.")]
 Weights = Annotated[
     str | None,
-    typer.Option(help="A name that `dact info` lists, or a file; default: those trained nearest to the size."),
+    typer.Option(
+        help="A name that `dact info` lists, a file, or a run's folder; default: those trained nearest to the size."
+    ),
 ]
 OutFile = Annotated[Path, typer.Option(help="The file to write.")]
 OutRows = Annotated[Path | None, typer.Option(help="A CSV file to append the rows to.")]

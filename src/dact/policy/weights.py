@@ -15,6 +15,8 @@ from dact.policy.critic import Critic
 from dact.policy.policy import Policy, PolicyConfig, make_critic
 
 SHIPPED = Path(__file__).parents[1] / "weights"
+BEST = "best.safetensors"
+"""What training calls its best weights, in the folder of a run."""
 UNTRAINED = "untrained"
 EMBED = "encoder.embed.weight"
 """(D, F): the one tensor of a policy that depends on the problem."""
@@ -188,11 +190,14 @@ def starting_weights(problem: str, features: int, size: int, name: str) -> Weigh
 
 
 def _named(name: str) -> Path:
-    for path in (Path(name), SHIPPED / f"{name}.safetensors"):
+    """A file, shipped weights, or the best of the run in a folder."""
+    for path in (Path(name), Path(name) / BEST, SHIPPED / f"{name}.safetensors"):
         if path.is_file():
             return path
+    if Path(name).is_dir():
+        raise ValueError(f"{name}: the folder has no best weights yet ({BEST}): validations choose them")
     known = ", ".join([path.stem for path in shipped()] + [UNTRAINED])
-    raise ValueError(f"weights '{name}' are neither a file nor one of: {known}")
+    raise ValueError(f"weights '{name}' are neither a file, nor the folder of a run, nor one of: {known}")
 
 
 def _nearest(problem: str, size: int) -> Path | None:

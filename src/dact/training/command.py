@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dact.interrupts import Interrupts
 from dact.policy import CriticConfig, Policy, PolicyConfig, adapted, make_critic, starting_weights
+from dact.policy.weights import BEST
 from dact.problems import PROBLEMS
 from dact.team import ALONE, Team
 from dact.threads import one_thread_per_operation
@@ -22,7 +23,7 @@ from dact.training.learner import Learner
 from dact.training.networks import Networks, fresh_networks, make_networks
 from dact.training.recorder import Recorder, Silence, Watch
 from dact.training.rollout import Task
-from dact.training.trainer import BEST, CHECKPOINT, Limits, Trainer
+from dact.training.trainer import CHECKPOINT, Limits, Trainer
 from dact.training.validation import Validation
 
 log = logging.getLogger(__name__)

@@ -8,6 +8,9 @@ TOURS = ("random", "greedy")
 EPOCHS = 200
 """E of the paper. Schedules are written for so many epochs and stretched over whatever a run takes."""
 
+LARGEST_RATE = 500.0
+"""Of the curriculum: 100,000 warm-up steps. The paper's largest is 12.5."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CurriculumConfig:
@@ -36,6 +39,10 @@ class CurriculumConfig:
     def __post_init__(self) -> None:
         if self.rate < 0:
             raise ValueError(f"curriculum.rate {self.rate} is negative")
+        if self.rate > LARGEST_RATE:
+            raise ValueError(
+                f"curriculum.rate {self.rate} is above {LARGEST_RATE:g}: {EPOCHS} times it are warm-up steps"
+            )
         if not 0 <= self.begin <= 1:
             raise ValueError(f"curriculum.begin {self.begin} is not between 0 and 1")
         if self.sharpness <= 0:
@@ -73,6 +80,8 @@ class ScheduleConfig:
         for name in ("epochs", "batches", "rows", "horizon", "decay"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"schedule.{name} is {getattr(self, name)}, but must be positive")
+        if self.decay > 1:
+            raise ValueError(f"schedule.decay {self.decay} is above 1: the learning rates would grow")
         if self.schedule_minutes < 0:
             raise ValueError(f"schedule.schedule_minutes {self.schedule_minutes} is negative")
         if not 0 <= self.rate_warm_up < 1:

@@ -19,6 +19,9 @@ after a single one; the rest at the first, where the policy is still the one tha
 PROBED = 16
 """Rows by which a single epoch's KL and clip fraction are measured: all would cost another forward pass."""
 
+LARGEST_RATE = 0.01
+"""Of Adam. The boldest that learnt was 1e-3."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PpoConfig:
@@ -47,6 +50,9 @@ class PpoConfig:
         for name in ("segment", "update_epochs", "clip", "gradient_norm", "actor_rate", "critic_rate"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"ppo.{name} is {getattr(self, name)}, but must be positive")
+        for name in ("actor_rate", "critic_rate"):
+            if getattr(self, name) > LARGEST_RATE:
+                raise ValueError(f"ppo.{name} {getattr(self, name)} is above {LARGEST_RATE}, where nothing is learnt")
         if not 0 <= self.discount <= 1:
             raise ValueError(f"ppo.discount {self.discount} is not between 0 and 1")
         if not 0 < self.share <= 1:

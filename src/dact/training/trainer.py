@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from dact.policy.weights import BEST
 from dact.training.buffers import snapshot, write
 from dact.training.checkpoint import Checkpoint, Progress
 from dact.training.config import TrainConfig
@@ -18,7 +19,6 @@ from dact.training.recorder import Report, Silence
 from dact.training.validation import Score, Validation
 
 CHECKPOINT = "checkpoint.pt"
-BEST = "best.safetensors"
 COLLAPSE = "collapse"
 GO_ON, END, STOP = 0.0, 1.0, 2.0
 SAVE_EVERY = 120.0

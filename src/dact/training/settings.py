@@ -1,0 +1,144 @@
+"""Settings as people write them: TOML, and `key=value` changes to it, checked against a dataclass of dataclasses."""
+
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from difflib import get_close_matches
+from typing import Any, get_args, get_origin, get_type_hints
+
+from dact.instances import InputError
+from dact.instances.errors import brief, shown
+from dact.instances.limits import MAX_NODES
+
+CONFIG_DOTS = 1000
+"""Dots in a text: ours have a tenth of that."""
+LARGEST_NUMBER = 2**31 - 1
+"""Of all settings."""
+
+
+def parse(text: str) -> dict[str, Any]:
+    """TOML as plain containers."""
+    # Python's parser takes time and memory in the square of the parts of a key.
+    if text.count(".") > CONFIG_DOTS:
+        raise InputError(f"is not TOML of ours (it has {text.count('.')} dots)")
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is not TOML ({brief(error)})") from error
+
+
+def changed(kind: Any, plain: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:  # noqa: ANN401
+    """The same settings with some replaced. A key that stands in one table only needs no table before it."""
+    result = {key: dict(value) if isinstance(value, dict) else value for key, value in plain.items()}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise ValueError(f"setting '{setting}' is not key=value")
+        table, name = _place(kind, key.strip())
+        (result.setdefault(table, {}) if table else result)[name] = _value(text.strip())
+    return result
+
+
+def build(kind: Any, plain: dict[str, Any], prefix: str = "") -> Any:  # noqa: ANN401 - any of the dataclasses
+    """Check every name and type, then build; the error names the key."""
+    hints = get_type_hints(kind)
+    known = {each.name for each in fields(kind)}
+    unknown = sorted(plain.keys() - known)
+    if unknown:
+        hint = _near(unknown[0], known, prefix) or f"; known here: {', '.join(sorted(known))}"
+        raise ValueError(f"setting '{prefix}{unknown[0]}' is unknown{hint}")
+    values = {key: _checked(hints[key], value, prefix + key) for key, value in plain.items()}
+    missing = [each.name for each in fields(kind) if not _has_default(each) and each.name not in values]
+    if missing:
+        raise ValueError(f"settings are incomplete: {', '.join(prefix + name for name in missing)} missing")
+    return kind(**values)
+
+
+def _has_default(each: Field[Any]) -> bool:
+    return each.default is not MISSING or each.default_factory is not MISSING
+
+
+def _checked(wanted: Any, value: Any, key: str) -> Any:  # noqa: ANN401 - a type from an annotation
+    if is_dataclass(wanted):
+        if not isinstance(value, dict):
+            raise ValueError(f"setting '{key}' is a table")
+        return build(wanted, value, f"{key}.")
+    if get_origin(wanted) is tuple:
+        value = _span(value) if isinstance(value, str) else value
+        items = value if isinstance(value, list | tuple) else (value,)
+        return tuple(_checked(get_args(wanted)[0], item, key) for item in items)
+    if type(value) is int and abs(value) > LARGEST_NUMBER:
+        raise ValueError(f"setting '{key}' is {shown(value)}, but must be at most {LARGEST_NUMBER} in size")
+    if wanted is float and type(value) is int:
+        return float(value)
+    if wanted is str and type(value) is bool:
+        return str(value).lower()
+    if wanted is float and type(value) is float and not math.isfinite(value):
+        raise ValueError(f"setting '{key}' is {value}, but must be a finite number")
+    if type(value) is not wanted:
+        raise ValueError(f"setting '{key}' is {shown(value)}, but must be of type {wanted.__name__}")
+    return value
+
+
+def literal(value: object) -> str:
+    """As TOML writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return repr(list(value) if isinstance(value, tuple) else value)
+
+
+def check_size(size: int) -> None:
+    """Refuse instances too small to search, or larger than any that are read."""
+    if not 4 <= size <= MAX_NODES:
+        raise ValueError(f"size {size} is {'below 4' if size < 4 else f'above {MAX_NODES}'}")
+
+
+def _tables(kind: Any) -> dict[str, type]:  # noqa: ANN401
+    hints = get_type_hints(kind)
+    return {each.name: hints[each.name] for each in fields(kind) if is_dataclass(hints[each.name])}
+
+
+def _place(kind: Any, key: str) -> tuple[str, str]:  # noqa: ANN401
+    own, tables = {each.name for each in fields(kind)}, _tables(kind)
+    table, _, name = key.rpartition(".")
+    if table in own - tables.keys():
+        raise ValueError(f"setting '{table}' is no table, so that it has no '{name}'")
+    if table or key in own:
+        return table, name
+    homes = [table for table, part in tables.items() if key in {each.name for each in fields(part)}]
+    if len(homes) > 1:
+        raise ValueError(f"setting '{key}' is in several tables: {', '.join(f'{home}.{key}' for home in homes)}")
+    if not homes:
+        inner = {each.name for part in tables.values() for each in fields(part)}
+        raise ValueError(f"setting '{key}' is unknown{_near(key, own | inner)}")
+    return homes[0], key
+
+
+def _near(name: str, known: Iterable[str], prefix: str = "") -> str:
+    """The question whether another was meant, if one looks like it."""
+    near = get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean '{prefix}{near[0]}'?" if near else ""
+
+
+def _value(text: str) -> Any:  # noqa: ANN401 - whatever TOML can say
+    try:
+        return parse(f"value = {text}")["value"]
+    except InputError:
+        return text
+
+
+def _span(text: str) -> list[int] | str:
+    """A range such as "20-60/10", from 20 to 60 by tens, as its numbers; anything else stays as it is."""
+    found = re.fullmatch(r"(\d+)-(\d+)(?:/(\d+))?", text.strip())
+    if found is None:
+        return text
+    if max(len(part or "") for part in found.groups()) > 9:
+        raise ValueError(f"range {text.strip()[:60]} is too large")
+    low, high, step = (int(part or 1) for part in found.groups())
+    check_size(high)
+    return list(range(low, high + 1, step)) if low <= high and step > 0 else text
