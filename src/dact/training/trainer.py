@@ -60,7 +60,7 @@ class Trainer:
         self._measured_at = -1
         self._saved_at = 0.0
         self._between = True
-        """No segment is half done, so that what there is may be kept."""
+        """True between segments: safe to checkpoint."""
         self._stop: Callable[[], bool] = lambda: False
         self._set_rates()
 
