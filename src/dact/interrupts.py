@@ -1,4 +1,4 @@
-"""Ctrl-C that loses nothing."""
+"""Handling of Ctrl-C that loses no result."""
 
 import signal
 import threading
@@ -6,7 +6,7 @@ from types import FrameType, TracebackType
 
 
 class Interrupts:
-    """Remembers signals (by default Ctrl-C) until the work asks, so that none falls between two answers.
+    """Records signals (Ctrl-C by default) until `obey` is called, so that no finished answer is lost.
 
     A second Ctrl-C ends the program at once, unless it is `patient`. Outside the main thread, where Python forbids
     handlers, does nothing.
@@ -29,7 +29,7 @@ class Interrupts:
             signal.signal(number, handler)
 
     def obey(self) -> None:
-        """Raise the Ctrl-C that was remembered."""
+        """Raise KeyboardInterrupt if a signal has been recorded."""
         if self.asked:
             raise KeyboardInterrupt
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 Value = TypeVar("Value")
 TIMEOUT = timedelta(days=30)
-"""Who has finished waits for the others as long as they need. PyTorch would give up after half an hour."""
+"""Processes that have finished wait for the others. PyTorch's default is half an hour."""
 
 
 @dataclass(frozen=True)

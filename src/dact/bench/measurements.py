@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def append_rows(path: Path, timings: "Sequence[DataclassInstance]") -> None:
-    """Add records of one kind to a CSV file, which is made where there is none."""
+    """Append records of one kind to a CSV file; create it if missing."""
     fresh, names = not path.exists(), [each.name for each in fields(timings[0])]
     try:
         with path.open("a", newline="", encoding="utf-8") as stream:

@@ -36,7 +36,7 @@ class SearchCase:
     augment: int = 1
     kind: InstanceConfig = UNIFORM
     stands_in: bool = False
-    """For an instance of a library, which a file may put in its place."""
+    """Sampled in place of a library instance; `--file` puts a real one here."""
     given: Instance | None = None
     """All rows are this instance."""
     authors_per_s: float | None = None
@@ -96,7 +96,7 @@ class SearchTiming:
     per_s: float
     """An instance counts once for every step, augmented or not."""
     memory_gib: float
-    """The most that was taken from the GPU."""
+    """Peak memory reserved on the GPU."""
     cost_error: float
     """The largest relative error of an incumbent's cost, against plain float64 code."""
     authors_per_s: float | None
@@ -108,7 +108,7 @@ def measure_search(
 ) -> Iterator[SearchTiming]:
     """Time each case from greedy starts; a repeat takes about so many seconds, and no fewer than 8 steps.
 
-    Every incumbent of the last repeat is checked and costed again; a wrong one raises, so that no time of it is seen.
+    Every incumbent of the last repeat is checked and costed again; a wrong one raises, so that its time is never reported.
     """
     for case in cases:
         yield _measure(case, config, seconds, repeats)
@@ -160,7 +160,7 @@ def _timed(search: "partial[Found]", steps: int) -> tuple[float, Found]:
 
 
 def _steps_in(seconds: float, took: float) -> int:
-    """How many steps take about so long, in eights, given what eight took."""
+    """A multiple of eight steps that takes about `seconds`, given the time of eight."""
     return min(MOST_STEPS, LEAST_STEPS * max(1, round(seconds / took)))
 
 
@@ -181,7 +181,7 @@ def _cost_error(rows: Batch, found: Found) -> float:
 
 
 def with_file(cases: Sequence[SearchCase], instance: Instance) -> tuple[SearchCase, ...]:
-    """The cases with copies of this instance in the place of the one that stands for such, of the nearest size."""
+    """The cases, with copies of this instance in place of the stand-in of the nearest size."""
     nearest = min((case for case in cases if case.stands_in), key=lambda case: abs(case.size - instance.size))
     own = replace(nearest, given=instance, name=instance.name, problem=instance.problem, size=instance.size)
     return tuple(own if case == nearest else case for case in cases)

@@ -17,7 +17,7 @@ def bench_cpu(
     as_json: options.Json = False,
 ) -> None:
     """Time a search step on this CPU and compare with the authors' code on two EPYC cores."""
-    from dact.cli.benching import bench_on_cpu
+    from dact.cli.bench_cpu import bench_on_cpu
 
     bench_on_cpu(threads, out, as_json=as_json)
 

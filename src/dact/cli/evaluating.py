@@ -100,7 +100,7 @@ def _report(figures: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _kept(out: Path | None) -> str:
-    """What an interruption leaves behind."""
+    """What is kept after an interruption."""
     if out is None:
         return "nothing is kept without --out"
     finished = out.read_bytes().count(b"\n") if out.exists() else 0

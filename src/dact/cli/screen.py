@@ -31,7 +31,7 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], texts: int
 
 
 class Bar:
-    """A bar with details behind it; silent if asked to be, and where stderr is no terminal."""
+    """A progress bar with details; hidden if `silent`, or where stderr is no terminal."""
 
     def __init__(self, title: str, *, silent: bool = False) -> None:
         columns: tuple[ProgressColumn, ...] = (

@@ -24,7 +24,7 @@ def plot_targets(path: Path | None, instances: Sequence[Instance]) -> list[Path]
 
 
 def check_file(option: str, path: Path, suffixes: Sequence[str]) -> None:
-    """Refuse a file that could not be written later; its folder is made."""
+    """Refuse a file that could not be written later, and create its folder."""
     if path.is_dir():
         raise InputError(f"{option} {path} is a folder, not a file")
     if path.suffix.lower() not in suffixes:

@@ -1,4 +1,4 @@
-"""How good a policy is on a set of instances."""
+"""How good a search is on a set of instances."""
 
 import time
 from collections.abc import Callable

@@ -19,11 +19,11 @@ Costs = dict[int, float]
 DRAWS = "a stream for each row"
 """How random numbers are drawn: files of a version that drew them otherwise are not continued."""
 BEGINS = b'{"instance": '
-"""Every line does, also one that was cut short."""
+"""Start of every line, also of one that was cut short."""
 
 
 def fingerprint(instances: InstanceSet, weights: Weights | None, config: SolveConfig, rows: int) -> str:
-    """Stands for all that decides the results: instances, weights, settings, the kind of device, rows at once."""
+    """Hash of everything that decides the results: instances, weights, settings, kind of device, rows at once."""
     device = config.torch_device()
     precision = settled_precision(config.precision, device)
     settings = replace(config, weights=None, device=device.type, precision=precision)

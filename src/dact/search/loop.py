@@ -18,7 +18,7 @@ Watcher = Callable[[float, int, float, float], None]
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRun:
-    """Where the search ended, and how it came there."""
+    """The final state of a search, and the record of its progress."""
 
     state: SearchState
     steps: int
@@ -46,7 +46,7 @@ class Pace:
         return self.chunk * max(1, int(chunks))
 
     def took(self, steps: int, seconds: float) -> None:
-        """Learn from the steps just made."""
+        """Record how long some steps took."""
         self._step_seconds = max(seconds, 1e-9) / steps
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(kw_only=True)
 class Stop:
-    """By steps, by seconds, by target cost: whichever comes first. Time counts from the first question asked."""
+    """By steps, by seconds, by target cost: whichever comes first. The clock starts at the first call."""
 
     steps: int | None = None
     seconds: float | None = None
@@ -31,7 +31,7 @@ class Stop:
         return time.perf_counter() - self._started
 
     def leave_out(self, seconds: float) -> None:
-        """Time that has passed but does not count."""
+        """Do not count this much of the time that has passed."""
         self._started = time.perf_counter() - self.elapsed() + seconds
 
     def left(self) -> float:
@@ -39,7 +39,7 @@ class Stop:
         return math.inf if self.seconds is None else self.seconds - self.elapsed()
 
     def reached(self, steps_done: int, cost: float) -> bool:
-        """Is this enough?"""
+        """Should the search stop?"""
         if self.steps is not None and steps_done >= self.steps:
             return True
         if self.target is not None and cost <= self.target:

@@ -33,7 +33,7 @@ class _Look(NamedTuple):
 
 @dataclass
 class Record:
-    """What each look found; traces are made of it where somebody asks for them."""
+    """What each look found; `traces` builds the curves on request."""
 
     cost_I: FloatArray
     """The best costs at the last look."""

@@ -51,9 +51,9 @@ class Engine(Searcher, Protocol):
     """Searches with a policy. Training asks for more than the loop does."""
 
     def step(self, batch: Batch, state: SearchState) -> Step:
-        """One step, told in full. Kernels are launched one by one, so a caller may capture them in its own graph."""
+        """One step, with its moves and their log-probabilities. Kernels are launched one by one, so a caller may capture them in its own graph."""
         ...
 
     def refresh(self) -> None:
-        """Take over what the policy has learnt since the engine was made or last refreshed."""
+        """Load the policy's current weights: it may have been trained since the engine was made."""
         ...

@@ -77,13 +77,13 @@ class FusedEngine:
 
     @torch.no_grad()
     def step(self, batch: Batch, state: SearchState) -> Step:
-        """One step, told in full."""
+        """One step, with its moves and their log-probabilities."""
         log_prob_B = torch.zeros(batch.rows, device=batch.device)
         move_B2 = self._pick(batch, state, log_prob_B)
         return Step(self._moved(batch, state, move_B2), move_B2, log_prob_B)
 
     def refresh(self) -> None:
-        """Take over what the policy has learnt."""
+        """Load the policy's current weights."""
         self._look.refresh()
 
     def _steps(self, batch: Batch, state: SearchState, steps: int) -> SearchState:

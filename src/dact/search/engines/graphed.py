@@ -81,9 +81,9 @@ class GraphedEngine:
             return replay.run(batch, state, steps)
 
     def step(self, batch: Batch, state: SearchState) -> Step:
-        """One step, told in full."""
+        """One step, with its moves and their log-probabilities."""
         with _matrix_products(self.precision):
             return self._plain.step(batch, state)
 
     def refresh(self) -> None:
-        """Graphs read the policy's own weights, so there is nothing to take over."""
+        """Nothing to do: graphs read the policy's own weights."""

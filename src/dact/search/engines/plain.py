@@ -46,13 +46,13 @@ class PlainEngine:
 
     @torch.no_grad()
     def step(self, batch: Batch, state: SearchState) -> Step:
-        """One step, told in full."""
+        """One step, with its moves and their log-probabilities."""
         moves = self._moves(batch, state)
         move_B2 = self._pick(moves, state)
         return Step(self._moved(batch, state, move_B2), move_B2, moves.log_prob(move_B2))
 
     def refresh(self) -> None:
-        """The policy itself is asked at each step, so there is nothing to take over."""
+        """Nothing to do: every step calls the policy itself."""
 
     def _moves(self, batch: Batch, state: SearchState) -> PairDistribution:
         features_BNF, feasible = look(self.problem, batch, state.tour_BN, self.config.apply)
