@@ -108,7 +108,7 @@ def measure_search(
 ) -> Iterator[SearchTiming]:
     """Time each case from greedy starts; a repeat takes about so many seconds, and no fewer than 8 steps.
 
-    Every incumbent of the last repeat is checked and costed again; a wrong one raises, so that its time is never reported.
+    Every incumbent of the last repeat is checked and costed again; a wrong one raises before its time is reported.
     """
     for case in cases:
         yield _measure(case, config, seconds, repeats)

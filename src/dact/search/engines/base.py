@@ -51,7 +51,10 @@ class Engine(Searcher, Protocol):
     """Searches with a policy. Training asks for more than the loop does."""
 
     def step(self, batch: Batch, state: SearchState) -> Step:
-        """One step, with its moves and their log-probabilities. Kernels are launched one by one, so a caller may capture them in its own graph."""
+        """One step, with its moves and their log-probabilities.
+
+        Kernels are launched one by one, so a caller may capture them in its own graph.
+        """
         ...
 
     def refresh(self) -> None:
