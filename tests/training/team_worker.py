@@ -20,10 +20,8 @@ def begin(config: Path, folder: Path, team: Team) -> Trainer:
     return make_trainer(load_config(config), folder, recorder, checkpoint=checkpoint, team=team)
 
 
-def main(config: Path, folder: Path) -> None:
+def train(config: Path, folder: Path, team: Team) -> None:
     """Train four segments, then again with a stop in the middle of the second horizon."""
-    torch.set_num_threads(1)
-    team = Team.join("cpu", own_gpu=True)
     trainer = begin(config, folder, team)
     before = {name: x.clone() for name, x in trainer.learner.learnt().items()}
     trainer.run(Limits(segments=4))
@@ -43,8 +41,11 @@ def main(config: Path, folder: Path) -> None:
         },
         folder / f"rank{team.rank}.pt",
     )
-    team.leave()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    torch.set_num_threads(1)
+    together = Team.join("cpu", own_gpu=True)
+    for argument in map(Path, sys.argv[1:]):
+        train(argument, argument.with_suffix(""), together)
+    together.leave()

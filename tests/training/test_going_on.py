@@ -40,7 +40,7 @@ def test_another_kind_of_device(tmp_path, tiny, train, caplog):
 
 
 @pytest.mark.parametrize("event", ["start", "best"])
-def test_readings_behind_the_checkpoint_are_made_again(tmp_path, train, event):
+def test_readings_behind_the_checkpoint_are_made_again(tmp_path, tiny, train, event):
     """A run that was killed goes on from its last checkpoint, and each reading is in the table once."""
     folder, aside = tmp_path / "run", tmp_path / "aside.pt"
 
@@ -48,7 +48,7 @@ def test_readings_behind_the_checkpoint_are_made_again(tmp_path, train, event):
         if report.event == event and not aside.exists():
             shutil.copy(folder / CHECKPOINT, aside)
 
-    train(folder, watch=keep_the_one_before)
+    train(folder, tiny(network={"dim": 64, "layers": 3}), watch=keep_the_one_before)
     whole = readings(folder)
     shutil.copy(aside, folder / CHECKPOINT)
     train(folder, resume=folder)

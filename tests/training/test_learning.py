@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from dact.training.command import train_command
 
 DEMO = Path(__file__).parents[2] / "configs/cpu_demo.toml"
@@ -22,7 +20,6 @@ SMALLER = (
 )
 
 
-@pytest.mark.slow
 def test_policy_learns(tmp_path):
     """A smaller form of the CPU demo: 80 segments lower the validation cost of TSP8 by at least 0.03.
 

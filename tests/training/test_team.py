@@ -35,7 +35,11 @@ steps = 4
 every_batches = 1
 [runtime]
 device = "cpu"
+[network]
+dim = 16
+layers = 1
 """
+CURRICULA = {"paper": "", "ages": "[curriculum]\nages = 6\nrestart = 3\n"}
 
 
 def torchrun(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -54,15 +58,22 @@ def config(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("curriculum", ["", "[curriculum]\nages = 6\nrestart = 3\n"])
-def test_ranks_stay_alike(config, tmp_path, curriculum):
+@pytest.fixture(scope="module")
+def trained_by_two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of runs, by the paper's curriculum and with rows of all ages, which two processes have made."""
+    folder = tmp_path_factory.mktemp("team")
+    for name, curriculum in CURRICULA.items():
+        (folder / f"{name}.toml").write_text(CONFIG + curriculum)
+    done = torchrun(WORKER, *(folder / f"{name}.toml" for name in CURRICULA))
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("curriculum", CURRICULA)
+def test_ranks_stay_alike(trained_by_two, curriculum):
     """After some updates all processes have the same weights, changed, although their instances differ. A run that was
     stopped in the middle of a horizon and resumed is where one that was not is, on every process."""
-    folder = tmp_path / "run"
-    config.write_text(CONFIG + curriculum)
-    done = torchrun(WORKER, config, folder)
-    assert done.returncode == 0, done.stderr
-    first, second = (torch.load(folder / f"rank{rank}.pt") for rank in (0, 1))
+    first, second = (torch.load(trained_by_two / curriculum / f"rank{rank}.pt") for rank in (0, 1))
     assert first["segments"] == second["segments"] == 4
     assert first["best"] == second["best"]
     assert first["batch"].shape[0] == 3
