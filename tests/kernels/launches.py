@@ -230,7 +230,7 @@ GROUPS = {
         launch_tiled_layers, 21, {"finish_kernel": 64, "finish_long_kernel": 320, "attend_kernel": 16}
     ),
     "pair logits": Group(launch_pair_logits, 2, {"_backward_kernel": 256}),
-    "picking": Group(launch_pick_move, 32),
+    "picking": Group(launch_pick_move, 32, {"_rows_kernel": 16}),
     "open pairs": Group(launch_open_pairs, 12),
     "moving": Group(launch_make_move, 2),
     "views": Group(launch_views, 9),

@@ -67,15 +67,14 @@ def of_second(second, tour_ptr, load_ptr, origin, of_row, N, KIND: tl.constexpr,
     loads, depots = (last, last, last, last, last, last), (last, last)
     if KIND == 1:
         loads = _ends(next_place, second, second < N, load_ptr, origin)
-    if not IDLE:
+    elif not IDLE:
         depots = (node < of_row[4], _node(next_place, tour_ptr, origin, N) < of_row[4])
     return last, loads, depots
 
 
 @triton.jit
-def _within_capacity(first, second, of_second, load_ptr, origin, room, N):
+def _within_capacity(first, second, of_first, of_second, room, N):
     """Is the 2-opt move feasible? A span over position 0 stands for its complement, second + 1 to first - 1."""
-    of_first = _ends(first, tl.where(first > 0, first, N) - 1, first < N, load_ptr, origin)
     low_route, before, rest, high_route, until, after = of_first
     next_route, next_before, next_rest, second_route, second_until, second_after = of_second
     straight = (second_until <= room - before) & (second_after <= room - rest) | (low_route == second_route)
@@ -85,12 +84,17 @@ def _within_capacity(first, second, of_second, load_ptr, origin, room, N):
 
 
 @triton.jit
-def _changes_a_route(first, second, node, depots, tour_ptr, origin, of_row, N):
+def _among_depots(of_first, of_second):
+    """Are both ends of a span depots, or both neighbours of the ends? Their routes say so."""
+    ends = (of_first[0] == -1) & (of_second[3] == -2)
+    return ends | (of_first[3] == -2) & (of_second[0] == -1)
+
+
+@triton.jit
+def _changes_a_route(first, second, among_depots, N):
     """Not idle; see `idle_moves`."""
-    before = _node(tl.where(first > 0, first, N) - 1, tour_ptr, origin, N)
     outside = first - second - 1
     outside = tl.where(outside < 0, outside + N, outside)
-    among_depots = ((node < of_row[4]) & depots[0]) | ((before < of_row[4]) & depots[1])
     return (outside > 1) & (outside < N - 1) & (among_depots == 0)
 
 
@@ -100,14 +104,22 @@ def open_pairs(
 ):
     """(W, M, T): pairs that may be drawn; `origin` counts the positions of earlier rows."""
     node = _node(first, tour_ptr, origin, N)
+    before = tl.where(first > 0, first, N) - 1
     opened = (first < N) & (second < N) & (first != second) & (_last(node, of_row) + of_second[0] != 3)
     if KIND == 1:
-        opened &= _within_capacity(first, second, of_second[1], load_ptr, origin, of_row[2], N)
-    if KIND == 2:
-        opened &= tl.load(mask_ptr + origin * N + first * N + second, mask=opened, other=0) != 0
-    if not IDLE:
-        busy = _changes_a_route(first, second, node, of_second[2], tour_ptr, origin, of_row, N)
-        opened &= busy | (of_row[3] == 0)
+        of_first = _ends(first, before, first < N, load_ptr, origin)
+        opened &= _within_capacity(first, second, of_first, of_second[1], of_row[2], N)
+        if not IDLE:
+            among = _among_depots(of_first, of_second[1])
+            opened &= _changes_a_route(first, second, among, N) | (of_row[3] == 0)
+    else:
+        if KIND == 2:
+            opened &= tl.load(mask_ptr + origin * N + first * N + second, mask=opened, other=0) != 0
+        if not IDLE:
+            of_second_depots = of_second[2]
+            among = (node < of_row[4]) & of_second_depots[0]
+            among |= (_node(before, tour_ptr, origin, N) < of_row[4]) & of_second_depots[1]
+            opened &= _changes_a_route(first, second, among, N) | (of_row[3] == 0)
     return opened
 
 

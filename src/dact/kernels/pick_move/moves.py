@@ -13,9 +13,10 @@ class Feasible(NamedTuple):
     """Which moves keep a tour feasible: all of them, 2-opt moves by loads, or those of a mask.
 
     Loads are six integers of a position: for a span that starts there its route (-1 at a depot), what the route
-    serves `before`, and the `rest` from there on; for a span that ends there its route, what is served `until` there
-    with it, and what comes `after`. Reversing a span without a depot turns a stretch of one route. Otherwise
-    what is served until its end joins what was served before it, and its own first stretch joins what comes after.
+    serves `before`, and the `rest` from there on; for a span that ends there its route (-2 at a depot), what is
+    served `until` there with it, and what comes `after`. Reversing a span without a depot turns a stretch of one
+    route. Otherwise what is served until its end joins what was served before it, and its own first stretch joins what
+    comes after.
     """
 
     load_BN6: Tensor | None = None

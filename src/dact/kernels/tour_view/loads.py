@@ -45,7 +45,8 @@ class Loads:
     def ends(self) -> Tensor:
         """(B, N, 6) int32: the loads of `dact.kernels.pick_move.Feasible`."""
         low = (self.route_BN.masked_fill(self.depot_BN, -1), self.before_BN, self.rest_BN)
-        return torch.stack((*low, self.route_BN, self.until_BN, self.after_BN), dim=2).int()
+        high = (self.route_BN.masked_fill(self.depot_BN, -2), self.until_BN, self.after_BN)
+        return torch.stack((*low, *high), dim=2).int()
 
 
 def loads(instances: Instances, tour_BN: Tensor) -> Loads:

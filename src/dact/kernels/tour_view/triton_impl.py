@@ -84,7 +84,7 @@ def _view_kernel(
         tl.store(load_ptr, tl.where(depot_P, -1, route_P), mask=inside_P)
         tl.store(load_ptr + 1, before_P, mask=inside_P)
         tl.store(load_ptr + 2, tl.where(depot_P, 0, since_P), mask=inside_P)
-        tl.store(load_ptr + 3, route_P, mask=inside_P)
+        tl.store(load_ptr + 3, tl.where(depot_P, -2, route_P), mask=inside_P)
         tl.store(load_ptr + 4, tl.where(depot_P, 0, before_P + demand_P), mask=inside_P)
         tl.store(load_ptr + 5, since_P - demand_P, mask=inside_P)
 
