@@ -14,7 +14,7 @@ from dact.kernels.launch import power_of_two
 from dact.kernels.pick_move.feasible import constraints, of_row, of_second, open_pairs
 from dact.kernels.pick_move.moves import Feasible
 
-PAIRS = 4096
+PAIRS = 2048
 """Of a program."""
 
 
