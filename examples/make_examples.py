@@ -1,4 +1,4 @@
-"""Draw the two instances of this folder: towns on islands, and a harbour that supplies villages."""
+"""Draw the instances of this folder: towns on islands, a harbour that supplies villages, a bakery's customers."""
 
 from pathlib import Path
 
@@ -47,6 +47,16 @@ def write_cvrp() -> None:
     (HERE / "harbour60.vrp").write_text("\n".join([*head, *places, *tail]))
 
 
+def write_csv() -> None:
+    """A bakery and the forty cafes it delivers trays of bread to; kilometres on a town map."""
+    stream = np.random.default_rng(3)
+    cafes = clusters(stream, [(260, 700), (420, 420), (700, 620), (620, 240)], 10, 95) / 100
+    trays = stream.integers(1, 9, len(cafes))
+    rows = [f"{x:.2f},{y:.2f},{load}" for (x, y), load in zip([(5.0, 5.0), *cafes], [0, *trays], strict=True)]
+    (HERE / "bakery40.csv").write_text("\n".join(["# capacity: 30", "x,y,demand", *rows, ""]))
+
+
 if __name__ == "__main__":
     write_tsp()
     write_cvrp()
+    write_csv()

@@ -10,7 +10,7 @@ from dact.problems import PROBLEMS
 from dact.training.config import NetworkConfig, TrainConfig, changed, from_dict, load_config, network_of, to_toml
 from dact.training.networks import RuntimeConfig
 
-RECIPES = Path(__file__).parents[2] / "docs/recipes.md"
+SETTINGS = Path(__file__).parents[2] / "docs/settings.md"
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.toml"))
 PAPER = {
     "tsp20": (600, 200, 4, 0.25, 0.04),
@@ -71,9 +71,9 @@ def test_changes():
     assert plain["ppo"] == {"segment": 4}
 
 
-@pytest.mark.parametrize("setting", re.findall(r"`([a-z_.]+=[^`]+)`", RECIPES.read_text()))
-def test_every_idea_in_the_recipes_is_a_setting(setting):
-    """What the table of ideas says can be passed on the command line."""
+@pytest.mark.parametrize("setting", re.findall(r"`([a-z_.]+=[^`]+)`", SETTINGS.read_text()))
+def test_every_documented_setting_exists(setting):
+    """What docs/settings.md lists can be passed on the command line."""
     plain = {"name": "x", "problem": "tsp", "size": 20}
     assert from_dict(changed(plain, [setting])) != from_dict(plain) or setting == "schedule.decay=0.985"
 
