@@ -1,5 +1,9 @@
 """Forms that make rounds of kick and descent: against the reference, on odd instances, whole and in pieces."""
 
+from collections.abc import Callable
+from functools import cache
+from itertools import combinations
+
 import pytest
 import torch
 from descent_cases import (
@@ -29,10 +33,16 @@ FAILED = 1e300
 MOVES = COUNTS.index("moves")
 
 
-@pytest.fixture(scope="module", params=FORMS)
-def form(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Form:
-    """Each form in turn, compiled once."""
-    return FORMS[request.param](tmp_path_factory.mktemp("form"))
+@pytest.fixture(scope="module")
+def form_named(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Form]:
+    """Makes forms, each once."""
+    return cache(lambda name: FORMS[name](tmp_path_factory.mktemp("form")))
+
+
+@pytest.fixture(params=FORMS)
+def form(request: pytest.FixtureRequest, form_named: Callable[[str], Form]) -> Form:
+    """Each form in turn."""
+    return form_named(request.param)
 
 
 def is_tour(batch: Batch, tour_RN: Tensor) -> Tensor:
@@ -124,6 +134,20 @@ def test_launches_in_pieces(form: Form, name: str, kick: str) -> None:
         ends.append(rows)
     assert same(*ends)
     assert ends[0].count_R6[:, MOVES].min() > 0
+
+
+@pytest.mark.parametrize("kick", KICKS)
+@pytest.mark.parametrize("name", ["tsp of 33", "tsp, asymmetric matrix", "cvrp of 53", "cvrp, whole asymmetric matrix"])
+@pytest.mark.parametrize("pair", list(combinations(FORMS, 2)), ids="-".join)
+def test_forms_agree(form_named: Callable[[str], Form], pair: tuple[str, str], name: str, kick: str) -> None:
+    """Two forms bring every row to exactly the same point, by the same moves."""
+    tour_BN = starts(CASES[name])
+    terrain, ends = terrain_of(CASES[name], tour_BN, neighbours=10), []
+    for form in map(form_named, pair):
+        ends.append(begin(terrain, tour_BN))
+        settings = KickConfig(kick=kick, size=4, window=6)
+        finish(form, descent(terrain, ends[-1], settings=settings, rounds=30, temperature=0.02, cooling=-0.1))
+    assert same(*ends)
 
 
 @pytest.mark.parametrize("name", ["tsp of 33", "cvrp of 21"])
