@@ -14,6 +14,7 @@ from dact.policy.weights import BEST
 from dact.training import make_trainer, train_command
 from dact.training.checkpoint import load_checkpoint, save_checkpoint
 from dact.training.config import to_toml
+from dact.training.learner import Learner
 from dact.training.recorder import Silence
 from dact.training.trainer import CHECKPOINT
 
@@ -57,7 +58,7 @@ def test_readings_behind_the_checkpoint_are_made_again(tmp_path, tiny, train, ev
 
 
 def test_checkpoints_without_validations(tmp_path, tiny, train, monkeypatch):
-    """There is one every so often, at the end of a horizon, and one from the start."""
+    """There is one every so often, between segments and from the start, so that a kill loses little of a horizon."""
     monkeypatch.setattr("dact.training.trainer.SAVE_EVERY", 0.0)
     folder, kept = tmp_path / "run", []
     train(
@@ -65,7 +66,34 @@ def test_checkpoints_without_validations(tmp_path, tiny, train, monkeypatch):
         tiny(validation={"every_batches": 0}),
         watch=lambda _: kept.append(load_checkpoint(folder / CHECKPOINT).progress.segments),
     )
-    assert kept == [0, 0, 3, 6, 9, 12, 15, 18]
+    assert kept == [0, 2, 5, 8, 11, 14, 17, 18]
+
+
+def test_a_kill_before_the_first_validation(tmp_path, tiny, train, monkeypatch):
+    """A run that is killed in its first horizon goes on from the segment before, to the same end."""
+    monkeypatch.setattr("dact.training.trainer.SAVE_EVERY", 0.0)
+    config = tiny(validation={"every_batches": 6})
+    whole = train(tmp_path / "whole", config).progress
+
+    class Killed(BaseException):
+        pass
+
+    segment, made = Learner.segment, []
+
+    def killed_in_the_third(self):
+        made.append(segment(self))
+        if len(made) == 3:
+            raise Killed
+
+    folder = tmp_path / "run"
+    with monkeypatch.context() as patched:
+        patched.setattr(Learner, "segment", killed_in_the_third)
+        with pytest.raises(Killed):
+            train(folder, config)
+    kept = load_checkpoint(folder / CHECKPOINT).progress
+    assert (kept.segments, kept.start_seen) == (2, True)
+    again = train(folder, resume=folder).progress
+    assert (again.segments, again.best_cost) == (whole.segments, whole.best_cost)
 
 
 def test_a_full_disk(tmp_path, train, monkeypatch):

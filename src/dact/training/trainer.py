@@ -21,8 +21,8 @@ from dact.training.validation import Score, Validation
 CHECKPOINT = "checkpoint.pt"
 COLLAPSE = "collapse"
 GO_ON, END, STOP = 0.0, 1.0, 2.0
-SAVE_EVERY = 120.0
-"""Seconds between checkpoints, beside those around validations."""
+SAVE_EVERY = 30.0
+"""Seconds between checkpoints, beside those around validations: a kill loses no more, or the segment it fell into."""
 
 
 class Stopped(Exception):  # noqa: N818 - not an error
@@ -58,7 +58,7 @@ class Trainer:
         self.best = snapshot(learner.learnt())
         self._clock = time.perf_counter()
         self._measured_at = -1
-        self._saved_at = 0.0
+        self._saved_at, self._save_due = 0.0, False
         self._between = True
         """True between segments: safe to checkpoint."""
         self._stop: Callable[[], bool] = lambda: False
@@ -111,6 +111,8 @@ class Trainer:
             self._first_validation(limits)
         begun = self.progress.segments
         while (verdict := self._verdict(limits)) == GO_ON:
+            if self._save_due:
+                self.save()
             self._between = False
             if self.progress.segments % self.config.segments == 0:
                 self._begin_horizon()
@@ -121,6 +123,7 @@ class Trainer:
             if self.progress.segments % self.config.segments == 0:
                 self._end_horizon()
         if verdict == END and self.progress.segments > max(begun, self._measured_at):
+            self.save()
             self._last_validation()
 
     def _verdict(self, limits: Limits) -> float:
@@ -132,7 +135,8 @@ class Trainer:
             verdict = STOP
         elif self.progress.segments >= limits.segments or time.perf_counter() >= limits.deadline:
             verdict = END
-        verdict, self.progress.seconds = self.team.broadcast((verdict, self.progress.seconds))
+        due = self.progress.seconds - self._saved_at >= SAVE_EVERY
+        verdict, self.progress.seconds, self._save_due = self.team.broadcast((verdict, self.progress.seconds, due))
         return verdict
 
     def _begin_horizon(self) -> None:
@@ -145,7 +149,7 @@ class Trainer:
         """Read the numbers, validate if it is time, and go back if training has collapsed."""
         metrics = self.learner.read_metrics()
         self._tick()
-        broken, (validate, save) = _broken(metrics), self._due()
+        broken, validate = _broken(metrics), self._due()
         if broken:
             self._record(metrics, None, self._roll_back(broken))
         elif validate:
@@ -154,8 +158,6 @@ class Trainer:
             self.save()
         else:
             self._record(metrics, None, "")
-            if save:
-                self.save()
 
     def _validate(self, metrics: dict[str, float]) -> None:
         try:
@@ -263,13 +265,13 @@ class Trainer:
         """The number of the current batch of instances, from 0."""
         return self.progress.segments // self.config.segments // self.config.curriculum.horizons
 
-    def _due(self) -> tuple[float, ...]:
-        """Is it time to validate, and to save? The first process's clock says so."""
+    def _due(self) -> bool:
+        """Is it time to validate? The first process's clock says so."""
         config, horizon = self.config.validation, self.progress.segments // self.config.segments
         by_batches = config.every_batches > 0 and horizon % config.every_batches == 0
         waited = self.progress.seconds - self.progress.validated_at
         due = by_batches or (config.every_seconds > 0 and waited >= config.every_seconds)
-        return self.team.broadcast((due, self.progress.seconds - self._saved_at >= SAVE_EVERY))
+        return self.team.broadcast(due)
 
     def _tick(self) -> None:
         now = time.perf_counter()
