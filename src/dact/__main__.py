@@ -1,8 +1,17 @@
-"""`python -m dact`."""
+"""`python -m dact`, and the command `dact`."""
 
 import sys
 
-from dact.cli import main
+from dact.interrupts import leave_on_signals
+
+
+def main() -> int:
+    """Signals are answered from the first moment on; what takes time to load comes after that."""
+    leave_on_signals()
+    from dact.cli import main as run
+
+    return run()
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,25 +1,35 @@
-"""Handling of Ctrl-C that loses no result."""
+"""Handling of Ctrl-C and SIGTERM that loses no result."""
 
+import os
 import signal
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+INTERRUPTED = 130
+"""The exit code after either of them."""
+TOGETHER = 0.5
+"""Seconds within which several signals are one request: a terminal, a shell and torchrun may each send theirs."""
 
 
 class Interrupts:
-    """Records signals (Ctrl-C by default) until `obey` is called, so that no finished answer is lost.
+    """Records signals until `obey` is called, so that no finished answer is lost.
 
-    A second Ctrl-C ends the program at once, unless it is `patient`. Outside the main thread, where Python forbids
+    A later one ends the program at once, unless it is `patient`. Outside the main thread, where Python forbids
     handlers, does nothing.
     """
 
-    def __init__(self, *watched: signal.Signals, patient: bool = False) -> None:
+    def __init__(self, *, patient: bool = False) -> None:
         self.asked = False
         self.patient = patient
-        self._watched = watched or (signal.SIGINT,)
+        self._asked_at = 0.0
 
     def __enter__(self) -> "Interrupts":
         main = threading.current_thread() is threading.main_thread()
-        self._before = {number: signal.signal(number, self._remember) for number in self._watched if main}
+        self._before = {number: signal.signal(number, self._remember) for number in SIGNALS if main}
         return self
 
     def __exit__(
@@ -33,7 +43,30 @@ class Interrupts:
         if self.asked:
             raise KeyboardInterrupt
 
+    @contextmanager
+    def held_off(self) -> Iterator[None]:
+        """However many signals come, what is done inside is finished: answers are on their way out."""
+        before, self.patient = self.patient, True
+        try:
+            yield
+        finally:
+            self.patient = before
+
     def _remember(self, number: int, frame: FrameType | None) -> None:
-        if number == signal.SIGINT and not self.patient:
-            self.obey()
+        if self.asked and not self.patient and time.monotonic() - self._asked_at > TOGETHER:
+            raise KeyboardInterrupt
+        if not self.asked:
+            self._asked_at = time.monotonic()
         self.asked = True
+
+
+def leave_on_signals() -> None:
+    """Until the work watches for itself, a signal ends the program with one line and the usual exit code."""
+    for number in SIGNALS:
+        signal.signal(number, _leave)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    # Not by print: the signal may have come in the middle of one.
+    os.write(2, b"interrupted: nothing had been searched\n")
+    raise SystemExit(INTERRUPTED)

@@ -32,6 +32,9 @@ class Result:
     """None if the search method uses none."""
     trace: Trace
     interrupted: bool = False
+    fault: str = ""
+    """Not empty where the search gave a tour that is no solution, which is an error of ours: the answer is then the
+    best feasible one that is known, the start at least."""
 
     @property
     def gap(self) -> float | None:
@@ -165,4 +168,5 @@ def _result(instance: Instance, answer: Answer, trace: Trace, *, run: SearchRun,
         weights=pipeline.weights_name,
         trace=trace,
         interrupted=run.interrupted,
+        fault=answer.fault,
     )

@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -86,26 +88,48 @@ def test_evaluation_whose_partners_left(dact, tmp_path: Path, monkeypatch: pytes
         dact("evaluate", path)
 
 
-def test_second_interrupt_is_immediate():
-    """The first Ctrl-C waits to be obeyed, the second does not."""
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A clock that a test moves."""
+    clock = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr("dact.interrupts.time.monotonic", lambda: clock.now)
+    return clock
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_later_interrupt_is_immediate(number: signal.Signals, clock: SimpleNamespace):
+    """The first signal waits to be obeyed, and so do those that come with it; a later one does not wait."""
     with Interrupts() as interrupts:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
+        clock.now += 0.05
+        signal.raise_signal(number)
+        clock.now += 1
         with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
         with pytest.raises(KeyboardInterrupt):
             interrupts.obey()
 
 
-def test_patience_bears_many_interrupts():
-    """Where one Ctrl-C may come twice, none is immediate."""
-    with Interrupts(signal.SIGINT, signal.SIGTERM, patient=True) as interrupts:
-        for number in (signal.SIGINT, signal.SIGINT, signal.SIGTERM):
-            signal.raise_signal(number)
-        assert interrupts.asked
+def test_answers_on_their_way_out_are_not_interrupted(clock: SimpleNamespace):
+    """While an answer is written no signal is immediate, however many come; nor is one where we are patient."""
+    for interrupts in (Interrupts(), Interrupts(patient=True)):
+        with interrupts, interrupts.held_off():
+            for number in (signal.SIGINT, signal.SIGINT, signal.SIGTERM):
+                signal.raise_signal(number)
+                clock.now += 1
+            assert interrupts.asked
+        assert interrupts.patient == (interrupts.patient is True)
+
+
+def test_instances_that_were_not_begun_are_named(dact, square: Path, depot: Path, monkeypatch: pytest.MonkeyPatch):
+    """After Ctrl-C the names of the instances still waiting are told."""
+    _interrupt_at(monkeypatch, 1)
+    answer = dact("solve", square, depot, "--steps", 10**6)
+    assert (answer.code, "not begun, so that an answer is only a start: depot\n" in answer.err) == (130, True)
 
 
 def test_interrupted_process(depot: Path, tmp_path: Path):
-    """A real process that gets SIGINT prints one JSON line and exits with code 130, without a traceback."""
+    """A real process that gets SIGTERM and SIGINT in a row prints one JSON line and exits with code 130."""
     command = [sys.executable, "-m", "dact", "solve", depot, "--steps", "100000000", "--json", "--weights", "untrained"]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     with subprocess.Popen(
@@ -113,8 +137,35 @@ def test_interrupted_process(depot: Path, tmp_path: Path):
     ) as process:
         assert process.stderr is not None
         assert "untrained" in process.stderr.readline()
-        process.send_signal(signal.SIGINT)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            process.send_signal(number)
+            time.sleep(0.03)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert out.count("\n") == 1
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_process_that_has_hardly_begun(square: Path, number: signal.Signals):
+    """A signal that comes while the program is still loading ends it with one line and code 130."""
+    # The program tells us that it is about to load PyTorch.
+    code = (
+        "import sys, builtins\n"
+        "from dact.__main__ import main\n"
+        "load = builtins.__import__\n"
+        "def told(name, *more):\n"
+        "    if name == 'torch': builtins.__import__ = load; print('loading', flush=True)\n"
+        "    return load(name, *more)\n"
+        "builtins.__import__ = told\n"
+        f"sys.argv = ['dact', 'solve', {str(square)!r}, '--steps', '100000000']\n"
+        "sys.exit(main())"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "loading\n"
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "interrupted: nothing had been searched\n")

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from cli_files import read_tour_ids
 
-from dact.cli import solving
 from dact.instances import check, generate_set, read, read_solution
 
 KEYS = {
@@ -84,12 +83,6 @@ def test_files_of_different_sizes_in_one_call(dact, square: Path, depot: Path, t
     names = [record["name"] for record in answer.records]
     assert names == ["depot", "many[0]", "many[1]", "many[2]", "square"]
     assert all(record["feasible"] for record in answer.records)
-
-
-def test_results_wait_for_those_before_them():
-    """Results are passed on in order, each as soon as the earlier ones are there."""
-    found = iter([(0, "a"), (2, "c"), (1, "b"), (3, "d")])
-    assert list(solving._in_order(found)) == ["a", "b", "c", "d"]
 
 
 def test_csv_with_capacity(dact, tmp_path: Path):

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dact.evaluation import Evaluation, evaluate
+from dact.evaluation import Evaluation, evaluate, results_file
 from dact.instances import InputError, InstanceSet, generate_set
 from dact.pipeline import SolveConfig
 from dact.team import Team
@@ -92,7 +92,7 @@ def test_a_disk_that_is_full_is_said(tmp_path: Path):
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300, before[1]))
     try:
-        with pytest.raises(InputError, match=r"kept.jsonl: only \d+ of \d+ bytes could be written"):
+        with pytest.raises(InputError, match=r"kept.jsonl: cannot be written \(only \d+ of \d+ bytes were taken\)"):
             evaluate(instances, CONFIG, rows=6, out=out)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -100,6 +100,27 @@ def test_a_disk_that_is_full_is_said(tmp_path: Path):
     done = evaluate(instances, CONFIG, rows=6, out=out)
     assert np.array_equal(done.costs, evaluate(instances, CONFIG, rows=6).costs)
     assert done.solved == 6
+
+
+def test_a_block_that_cannot_be_kept_is_saved_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Its lines go to a file of their own, which the message names, and count once they are moved over."""
+    instances, out = generate_set("tsp", 6, 4, 1), tmp_path / "kept.jsonl"
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    append = results_file._append
+    with monkeypatch.context() as full:
+        full.setattr(results_file, "_append", lambda path, block: "full" if path == out else append(path, block))
+        with pytest.raises(InputError, match=r"cannot be written \(full\): its last block was saved in") as caught:
+            evaluate(instances, CONFIG, rows=2, out=out)
+    Path(str(caught.value).split()[-1]).rename(out)
+    assert evaluate(instances, CONFIG, rows=2, out=out).solved == 2
+
+
+def test_a_device_is_no_file_to_keep_results_in(tmp_path: Path):
+    """A file that never ends is not read."""
+    out = tmp_path / "kept.jsonl"
+    out.symlink_to("/dev/full")
+    with pytest.raises(InputError, match=r"kept\.jsonl: is not a regular file"):
+        evaluate(generate_set("tsp", 6, 4, 1), CONFIG, rows=2, out=out)
 
 
 def test_more_processes_than_blocks_are_refused():

@@ -21,14 +21,31 @@ app.add_typer(bench, name="bench")
 draw = typer.Typer(help="Draw curves.", no_args_is_help=True)
 app.add_typer(draw, name="plot")
 
+NO_MEMORY = "can't allocate memory"
+"""How PyTorch says on a CPU that there is none left."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command. A user's mistake (ValueError) is one sentence on stderr and exit code 2."""
+    """Run a command. A user's mistake (ValueError) is one sentence on stderr and exit code 2.
+
+    So are a lack of memory, a failed read or write, and an error of ours that was recognised, with exit code 1.
+    """
     try:
         app(args=None if arguments is None else list(arguments), prog_name="dact")
     except ValueError as error:
         print("error:", " ".join(str(error).split()), file=sys.stderr)
         return 2
+    except (OSError, MemoryError) as error:
+        print("error:", " ".join(str(error).split()) or "out of memory", file=sys.stderr)
+        return 1
+    except RuntimeError as error:
+        from dact.pipeline import InfeasibleError
+
+        if not isinstance(error, InfeasibleError) and NO_MEMORY not in str(error):
+            raise
+        who = "error of DACT, please report it:" if isinstance(error, InfeasibleError) else "error: out of memory:"
+        print(who, str(error).splitlines()[0][-300:], file=sys.stderr)
+        return 1
     return 0
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from dact.bench import CASES, Timing, append_rows, check_columns, cpu_name, measure_cpu
-from dact.cli.screen import note, show_table
+from dact.cli.screen import emit, note, show_table
 from dact.cli.targets import check_file
 from dact.instances import InputError
 
@@ -23,7 +23,7 @@ def bench_on_cpu(threads: int | None, out: Path | None, *, as_json: bool) -> Non
     for timing in measure_cpu(CASES, threads):
         timings.append(timing)
         if as_json:
-            print(json.dumps(asdict(timing)), flush=True)
+            emit(json.dumps(asdict(timing)))
     note(f"milliseconds per step on {cpu_name()}; the authors' code on two idle EPYC cores")
     show_table(COLUMNS, [_row(timing) for timing in timings])
     if out is not None:

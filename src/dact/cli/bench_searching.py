@@ -19,7 +19,7 @@ from dact.bench import (
     paired_sets,
     with_file,
 )
-from dact.cli.screen import Bar, note, show_table
+from dact.cli.screen import Bar, emit, note, show_table
 from dact.cli.targets import check_file
 from dact.instances import InputError, read
 from dact.pipeline import SolveConfig
@@ -108,7 +108,7 @@ def _under_bar(cases: Sequence[SearchCase], config: SolveConfig, seconds: float)
 def _keep(row: SearchTiming | Comparison, out: Path | None, as_json: bool) -> None:
     """At once, so that an interruption loses nothing that was measured."""
     if as_json:
-        print(json.dumps(asdict(row)), flush=True)
+        emit(json.dumps(asdict(row)))
     if out is not None:
         append_rows(out, [row])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from dact.bench import QUICK_CASES, TRAIN_CASES, TrainCase, TrainTiming, append_rows, check_columns, measure_training
-from dact.cli.screen import note, show_table
+from dact.cli.screen import emit, note, show_table
 from dact.cli.targets import check_file
 from dact.instances import InputError
 from dact.training import load_config
@@ -34,7 +34,7 @@ def bench_training(config: Path | None, out: Path | None, *, quick: bool, as_jso
     for timing in measure_training(_cases(config, quick)):
         timings.append(timing)
         if as_json:
-            print(json.dumps(asdict(timing)), flush=True)
+            emit(json.dumps(asdict(timing)))
     note(f"seconds for one batch of training on {timings[0].device}; the authors' code on one H200")
     show_table(COLUMNS, [_row(timing) for timing in timings])
     if out is not None:

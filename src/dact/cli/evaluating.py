@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dact.cli.screen import INTERRUPTED, Bar, note, show_table
+from dact.cli.screen import FAILED, Bar, emit, note, show_table
 from dact.cli.targets import check_file
 from dact.evaluation import Evaluation, evaluate
 from dact.instances import InputError, InstanceSet, read_set
-from dact.interrupts import Interrupts
+from dact.interrupts import INTERRUPTED, Interrupts
 from dact.pipeline import SolveConfig
 from dact.policy.weights import UNTRAINED
 from dact.team import Team
@@ -55,13 +55,11 @@ def evaluate_set(work: Work, config: SolveConfig, *, as_json: bool) -> int:
         if not interrupts.asked:
             raise
         if team.leads:
-            note(f"interrupted: {_kept(work.out)}")
+            note(f"interrupted: {_kept(work.out, len(instances))}")
         return INTERRUPTED
     finally:
         team.leave()
-    if team.leads:
-        _report(record(work.file, done), as_json=as_json)
-    return 0
+    return _report(record(work.file, done), as_json=as_json) if team.leads else 0
 
 
 def parse_shard(text: str) -> tuple[int, int]:
@@ -91,22 +89,22 @@ def record(file: Path, done: Evaluation) -> dict[str, Any]:
     }
 
 
-def _report(figures: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(figures), flush=True)
+def _report(figures: dict[str, Any], *, as_json: bool) -> int:
+    printed = emit(json.dumps(figures)) if as_json else True
     show_table(("figure", "value"), [(name, _text(value)) for name, value in figures.items()])
     if figures["weights"] == UNTRAINED:
         note("note: the policy is untrained (random weights)")
+    return 0 if printed else FAILED
 
 
-def _kept(out: Path | None) -> str:
+def _kept(out: Path | None, wanted: int) -> str:
     """What is kept after an interruption."""
     if out is None:
         return "nothing is kept without --out"
     finished = out.read_bytes().count(b"\n") if out.exists() else 0
     if not finished:
         return f"no block was finished, so {out} keeps nothing"
-    return f"{out} keeps {finished:,} finished instances, and the same command goes on from there"
+    return f"{out} keeps {finished:,} finished instances of {wanted:,}, and the same command goes on from there"
 
 
 def _text(value: object) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from dact import __version__
-from dact.cli.screen import note, show_table
+from dact.cli.screen import emit, note, show_table
 from dact.instances import facts_of
 from dact.policy import Card, read_card, shipped
 
@@ -22,7 +22,7 @@ def show_info(*, as_json: bool) -> None:
     cards = sorted((read_card(path) for path in shipped()), key=lambda card: (card.problem, card.size))
     facts = gather()
     if as_json:
-        print(json.dumps(facts | {"weights": [asdict(card) for card in cards]}), flush=True)
+        emit(json.dumps(facts | {"weights": [asdict(card) for card in cards]}))
         return
     show_table(("what", "value"), [(name, _text(value)) for name, value in facts.items()], texts=2)
     note("")

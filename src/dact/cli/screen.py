@@ -1,6 +1,9 @@
 """What people see: a progress bar, tables and notes, all on stderr."""
 
+import os
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from types import TracebackType
 
 from rich.console import Console
@@ -9,13 +12,35 @@ from rich.table import Table
 from rich.text import Text
 
 CONSOLE = Console(stderr=True, highlight=False)
-INTERRUPTED = 130
-"""The exit code after Ctrl-C."""
+
+FAILED = 1
+"""The exit code where something went wrong that is no mistake in the command: a write, or an error of ours."""
 
 
 def note(text: str) -> None:
-    """One line for people."""
-    CONSOLE.print(Text(text), soft_wrap=True)
+    """One line for people. A stderr that is full or closed is no reason to stop."""
+    with suppress(OSError, ValueError):
+        CONSOLE.print(Text(text), soft_wrap=True)
+
+
+def emit(line: str) -> bool:
+    """One line for programs, on stdout; False where stdout is full or closed, which is said once."""
+    try:
+        if sys.stdout is None:
+            raise OSError("it is closed")
+        print(line, flush=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        note(f"error: stdout cannot be written ({reason})")
+        _close_stdout()
+        return False
+    return True
+
+
+def _close_stdout() -> None:
+    """Python would try to write what is left once more at its end, and complain."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> None:
@@ -27,7 +52,8 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], texts: int
         table.add_row(*(Text(cell) for cell in row))
     needed = CONSOLE.measure(table, options=CONSOLE.options.update(width=10_000)).maximum
     # A console of its own: `print` would cut the table to the width that CONSOLE takes a file or a pipe to have.
-    Console(file=CONSOLE.file, highlight=False, width=max(needed, CONSOLE.width)).print(table, crop=False)
+    with suppress(OSError, ValueError):
+        Console(file=CONSOLE.file, highlight=False, width=max(needed, CONSOLE.width)).print(table, crop=False)
 
 
 class Bar:
@@ -35,7 +61,7 @@ class Bar:
 
     def __init__(self, title: str, *, silent: bool = False) -> None:
         columns: tuple[ProgressColumn, ...] = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f} %"),
             _Detail(),

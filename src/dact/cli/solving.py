@@ -1,23 +1,28 @@
 """`dact solve`: files in, answers out, one by one as they are found."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from os.path import exists
 from pathlib import Path
 from typing import Any
 
-from dact.cli.screen import INTERRUPTED, Bar, note, show_table
+from dact.cli.saving import Saver
+from dact.cli.screen import FAILED, Bar, note, show_table
 from dact.cli.targets import plot_targets, solution_targets
 from dact.instances import InputError, Instance, Routes, facts_of, read, read_set, read_solution, write_solution
 from dact.instances.errors import naming
 from dact.instances.reading import SET_PARSERS
-from dact.interrupts import Interrupts
+from dact.interrupts import INTERRUPTED, Interrupts
 from dact.pipeline import STARTS, SolveConfig
 from dact.plotting import cost_text, save_plot, whole_costs
 from dact.policy.weights import UNTRAINED
 from dact.solver import Plan, Result
 
 COLUMNS = ("instance", "nodes", "start", "cost", "improved", "gap", "routes", "steps", "seconds")
+
+SHOWN = 20
+"""Names in a message."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,19 +51,29 @@ def solve_files(request: Request, config: SolveConfig, outputs: Outputs) -> int:
     routes = _start_routes(request.start, instances)
     config = config if routes is not None else replace(config, start=request.start)
     solutions, plots = solution_targets(outputs.out, instances), plot_targets(outputs.plot, instances)
-    results: list[Result] = []
+    results: dict[int, Result] = {}
+    saver = Saver()
     with Interrupts() as interrupts:
-        plan = Plan(instances, config, routes)
-        _announce_untrained(plan)
         try:
-            for result in _search(plan, instances, interrupts):
-                _write(result, len(results), solutions, plots, as_json=outputs.as_json)
-                results.append(result)
+            plan = Plan(instances, config, routes)
+            _announce_untrained(plan)
+            for place, result in _search(plan, instances, interrupts):
+                with interrupts.held_off():
+                    results[place] = result
+                    writers = _writers(result, place, solutions, plots)
+                    saver.save(place, json.dumps(record(result)), writers, as_json=outputs.as_json)
+        except KeyboardInterrupt:
+            # A second signal, where the first was still waiting to be obeyed.
+            interrupts.asked = True
         finally:
-            show_table(COLUMNS, [_row(result) for result in results])
+            saver.close()
+            if results:
+                show_table(COLUMNS, [_row(results[place]) for place in sorted(results)])
+    faults = _say_faults(results.values())
     if interrupts.asked:
-        note("interrupted: these are the best solutions so far")
-    return INTERRUPTED if interrupts.asked else 0
+        _say_interrupted(instances, results)
+        return INTERRUPTED
+    return FAILED if faults or saver.failed else 0
 
 
 def read_instances(file: Path, request: Request) -> list[Instance]:
@@ -99,28 +114,48 @@ def record(result: Result) -> dict[str, Any]:
     }
 
 
-def _search(plan: Plan, instances: list[Instance], interrupts: Interrupts) -> Iterator[Result]:
-    """Results in the order of the instances, under a progress bar."""
+def _search(plan: Plan, instances: list[Instance], interrupts: Interrupts) -> Iterator[tuple[int, Result]]:
+    """Results by the places of their instances, under a progress bar."""
     with Bar(instances[0].name) as bar:
 
         def watch(fraction: float, steps: int, seconds: float, cost: float) -> None:
             bar.show(fraction, f"step {steps:,}  best {cost:,.6g}")
             interrupts.obey()
 
-        for place, result in enumerate(_in_order(plan.results(watch)), start=1):
-            yield result
-            bar.show(0.0, "", title=f"{place} of {len(instances)} solved")
+        for count, found in enumerate(plan.results(watch), start=1):
+            yield found
+            bar.show(0.0, "", title=f"{count} of {len(instances)} solved")
 
 
-def _write(
-    result: Result, place: int, solutions: list[Path] | None, plots: list[Path] | None, *, as_json: bool
-) -> None:
-    if as_json:
-        print(json.dumps(record(result)), flush=True)
+def _writers(
+    result: Result, place: int, solutions: list[Path] | None, plots: list[Path] | None
+) -> dict[Path, Callable[[Path], None]]:
+    """How each file of an answer is written."""
+    writers: dict[Path, Callable[[Path], None]] = {}
     if solutions is not None:
-        write_solution(solutions[place], result.instance, result.routes, result.cost)
+        writers[solutions[place]] = lambda path: write_solution(path, result.instance, result.routes, result.cost)
     if plots is not None:
-        save_plot(result, plots[place])
+        writers[plots[place]] = lambda path: save_plot(result, path)
+    return writers
+
+
+def _say_faults(results: Iterable[Result]) -> int:
+    """Name the instances whose search went wrong; return how many there are."""
+    faults = [result for result in results if result.fault]
+    for result in faults:
+        text = f"{result.instance.name}: the search gave a tour that is no solution ({result.fault})"
+        note(f"error of DACT, please report it: {text}; the answer given is the best feasible one instead")
+    return len(faults)
+
+
+def _say_interrupted(instances: list[Instance], results: dict[int, Result]) -> None:
+    waiting = [
+        instance.name for place, instance in enumerate(instances) if place not in results or not results[place].steps
+    ]
+    note("interrupted: these are the best solutions so far")
+    if waiting:
+        others = f" and {len(waiting) - SHOWN} others" if len(waiting) > SHOWN else ""
+        note(f"not begun, so that an answer is only a start: {', '.join(waiting[:SHOWN])}{others}")
 
 
 def _start_routes(start: str, instances: list[Instance]) -> Routes | None:
@@ -128,7 +163,7 @@ def _start_routes(start: str, instances: list[Instance]) -> Routes | None:
     if start in STARTS:
         return None
     path = Path(start)
-    if not path.suffix and not path.exists():
+    if not path.suffix and not exists(path):
         raise InputError(f"start '{start}' is neither {' nor '.join(STARTS)} nor a solution file")
     if len(instances) > 1:
         raise InputError(f"the start {path} goes with one instance, but {len(instances)} are solved")
@@ -138,17 +173,6 @@ def _start_routes(start: str, instances: list[Instance]) -> Routes | None:
 def _announce_untrained(plan: Plan) -> None:
     for problem in sorted({card.problem for card in plan.cards() if card.name == UNTRAINED}):
         note(f"note: the policy for {facts_of(problem).title} is untrained (random weights), so expect little from it")
-
-
-def _in_order(found: Iterable[tuple[int, Result]]) -> Iterator[Result]:
-    """Results in the order of their instances, each as soon as those before it are there."""
-    waiting: dict[int, Result] = {}
-    place = 0
-    for index, result in found:
-        waiting[index] = result
-        while place in waiting:
-            yield waiting.pop(place)
-            place += 1
 
 
 def _row(result: Result) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from dact.instances import InputError, Instance
+from dact.instances.errors import shown
 from dact.instances.solutions import suffixes_for
 from dact.plotting import FORMATS
 
@@ -25,6 +26,7 @@ def plot_targets(path: Path | None, instances: Sequence[Instance]) -> list[Path]
 
 def check_file(option: str, path: Path, suffixes: Sequence[str]) -> None:
     """Refuse a file that could not be written later, and create its folder."""
+    _check_name(option, path)
     if path.is_dir():
         raise InputError(f"{option} {path} is a folder, not a file")
     if path.suffix.lower() not in suffixes:
@@ -35,6 +37,7 @@ def check_file(option: str, path: Path, suffixes: Sequence[str]) -> None:
 def _targets(
     option: str, path: Path, instances: Sequence[Instance], own_suffixes: Sequence[str], suffixes: Sequence[str]
 ) -> list[Path]:
+    _check_name(option, path)
     if path.suffix and not path.is_dir():
         if len(instances) > 1:
             raise InputError(f"{option} {path} is one file, but {len(instances)} instances are solved: name a folder")
@@ -45,7 +48,21 @@ def _targets(
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise InputError(f"{option} {path} would get {times} files named {name}: solve them apart")
+    for name in names:
+        _check_name(option, path / name)
     return [path / name for name in names]
+
+
+def _check_name(option: str, path: Path) -> None:
+    """Names may be too long, or not in the encoding of this system."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise InputError(f"{option}: {shown(str(path))} is no name for a file ({error.strerror})") from None
+    except UnicodeEncodeError:
+        raise InputError(f"{option}: {shown(str(path))} is not in the encoding of this system") from None
 
 
 def _check_folder(option: str, folder: Path) -> None:

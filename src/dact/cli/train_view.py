@@ -20,7 +20,7 @@ class TrainView:
         self.validated: Report | None = None
         self._numbers: dict[str, float] = {}
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TaskProgressColumn(),
             TimeElapsedColumn(),

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dact.cli.screen import INTERRUPTED, note, show_table
+from dact.cli.screen import emit, note, show_table
 from dact.cli.train_view import TrainView, cost_text
+from dact.interrupts import INTERRUPTED
 from dact.team import first_process, launched
 from dact.training import Outcome, Report, Watch, load_config, train_command
 from dact.training.command import refuse_taken
@@ -40,10 +41,14 @@ class Run:
 def train_one(request: TrainRequest, *, as_json: bool) -> int:
     """Train, report, return the exit code."""
     _check(request)
-    run = _train(request)
+    try:
+        run = _train(request)
+    except KeyboardInterrupt:
+        note("interrupted at once; what the last checkpoint has is kept")
+        return INTERRUPTED
     _say(run.outcome)
     if as_json and first_process():
-        print(json.dumps(record(run)), flush=True)
+        emit(json.dumps(record(run)))
     return INTERRUPTED if run.outcome.interrupted else 0
 
 
@@ -67,7 +72,7 @@ def train_sweep(request: TrainRequest, sweep: str, *, as_json: bool) -> int:
         run = _train(replace(request, settings=(*request.settings, setting), out=folder / setting), setting)
         rows.append(_row(setting, run))
         if as_json:
-            print(json.dumps({"setting": setting} | record(run)), flush=True)
+            emit(json.dumps({"setting": setting} | record(run)))
         interrupted = run.outcome.interrupted
         if interrupted:
             _say(run.outcome)

@@ -139,12 +139,10 @@ class _Solver:
     ) -> None:
         self.instances, self.config, self.progress = instances, config, progress
         self.pipeline = Pipeline.build(instances.problem, instances.customers, config, steady=True)
-        if rows is None:
-            one = self.pipeline.problem.collate_set(instances.take(slice(1)))
-            rows = self.pipeline.rows_at_once(one.length, own_distances=one.distance_INN is not None)
-            rows = min(rows, most or rows)
-        self.rows = rows
-        self.parts = Parts(rows)
+        one = self.pipeline.problem.collate_set(instances.take(slice(1)))
+        suits = self.pipeline.rows_at_once(one.length, own_distances=one.distance_INN is not None)
+        self.rows = min(suits, most or suits) if rows is None else rows
+        self.parts = Parts(self.rows)
 
     def solve(self, wanted: list[range], file: ResultsFile | None) -> Costs:
         """The costs of these blocks, kept in the file one by one."""

@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import tempfile
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from io import SEEK_END, FileIO
@@ -10,6 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from dact.instances import InputError, InstanceSet
+from dact.instances.errors import naming
+from dact.instances.files import read_bytes
 from dact.pipeline import SolveConfig
 from dact.policy import Weights
 from dact.search import settled_precision
@@ -44,12 +48,10 @@ class ResultsFile:
 
     def read(self) -> Costs:
         """What has been found; a line that was cut short, where a process was killed, does not count."""
-        if not self.path.exists():
+        if not self.path.exists() or (self.path.is_file() and not self.path.stat().st_size):
             return {}
-        try:
-            lines = self.path.read_bytes().splitlines()
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot be read ({error.strerror})") from None
+        with naming(self.path):
+            lines = read_bytes(self.path).splitlines()
         whole = ((number, line) for number, line in enumerate(lines, start=1) if line and not _cut_short(line))
         return dict(self._parsed(number, line) for number, line in whole)
 
@@ -61,15 +63,11 @@ class ResultsFile:
             for place, cost in zip(places, costs, strict=True)
         ]
         block = "".join(json.dumps(line) + "\n" for line in lines).encode()
-        try:
-            with self.path.open("ab+", buffering=0) as stream:
-                if stream.tell() and not _ends_a_line(stream):
-                    block = b"\n" + block
-                written = stream.write(block)
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot be written ({error.strerror})") from None
-        if written != len(block):
-            raise InputError(f"{self.path}: only {written} of {len(block)} bytes could be written")
+        fault = _append(self.path, block)
+        if fault:
+            rescue = Path(tempfile.gettempdir()) / f"dact-rescue-{os.getpid()}.jsonl"
+            saved = "its last block is lost" if _append(rescue, block) else f"its last block was saved in {rescue}"
+            raise InputError(f"{self.path}: cannot be written ({fault}): {saved}")
 
     def _parsed(self, number: int, line: bytes) -> tuple[int, float]:
         try:
@@ -90,6 +88,18 @@ class ResultsFile:
 def _cut_short(line: bytes) -> bool:
     """Is it the beginning of a line of ours, and no more?"""
     return (line.startswith(BEGINS) or BEGINS.startswith(line)) and not line.endswith(b"}")
+
+
+def _append(path: Path, block: bytes) -> str:
+    """Add lines at a stroke; what went wrong, if anything did."""
+    try:
+        with path.open("ab+", buffering=0) as stream:
+            if stream.tell() and not _ends_a_line(stream):
+                block = b"\n" + block
+            written = stream.write(block)
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return "" if written == len(block) else f"only {written} of {len(block)} bytes were taken"
 
 
 def _ends_a_line(stream: FileIO) -> bool:

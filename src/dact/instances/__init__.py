@@ -1,6 +1,6 @@
 """Instances and solutions on disk and in memory, numpy only, and the independent checker."""
 
-from dact.instances.checker import Routes, Verdict, check
+from dact.instances.checker import Routes, Verdict, check, simplest_routes
 from dact.instances.errors import InputError
 from dact.instances.facts import FACTS, Facts, facts_of
 from dact.instances.generate import capacity_for, generate_set
@@ -26,5 +26,6 @@ __all__ = [
     "read",
     "read_set",
     "read_solution",
+    "simplest_routes",
     "write_solution",
 ]

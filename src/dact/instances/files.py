@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -13,19 +16,21 @@ from dact.instances.limits import MAX_SET_BYTES, MAX_TEXT_BYTES
 
 def read_bytes(path: Path, most: int = MAX_SET_BYTES) -> bytes:
     """Read a whole non-empty file of at most so many bytes."""
-    if path.is_dir():
-        raise InputError("is a folder, not a file")
-    if not path.exists():
-        raise InputError("does not exist")
-    if not path.is_file():
-        raise InputError("is not a regular file")
     try:
-        length = path.stat().st_size
-        if length > most:
-            raise InputError(f"is {length} bytes long, above the limit of {most}")
+        about = path.stat()
+        if stat.S_ISDIR(about.st_mode):
+            raise InputError("is a folder, not a file")
+        if not stat.S_ISREG(about.st_mode):
+            raise InputError("is not a regular file")
+        if about.st_size > most:
+            raise InputError(f"is {about.st_size} bytes long, above the limit of {most}")
         content = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError("does not exist") from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})") from None
+    except UnicodeEncodeError:
+        raise InputError("has a name that this system's encoding does not have") from None
     if not content:
         raise InputError("is empty")
     return content
@@ -54,12 +59,15 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Write beside the target and rename, so that nobody ever sees half a file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # Not made from the name, which may be as long as a name can be.
+    temporary = path.with_name(f".dact-{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         with temporary.open("wb") as stream:
             write(stream)
         os.replace(temporary, path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+    except (OSError, UnicodeEncodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "its name is not in this system's encoding"
+        raise InputError(f"{path}: cannot be written ({reason})") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)

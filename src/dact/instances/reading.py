@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from os.path import isfile
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +86,7 @@ def _suffix(path: Path) -> str:
     suffix = path.suffix.lower()
     known = (*KEYWORD_SUFFIXES, ".csv", *SET_PARSERS)
     # A folder or a missing file is the more helpful complaint, and read_bytes makes it.
-    if path.is_file() and suffix not in known:
+    if isfile(path) and suffix not in known:
         raise InputError(f"the extension {shown(suffix)} is not one of {', '.join(known)}")
     return suffix
 

@@ -4,7 +4,7 @@
 """
 
 from dact.pipeline.config import STARTS, SolveConfig
-from dact.pipeline.judge import judge, recost
+from dact.pipeline.judge import InfeasibleError, judge, recost
 from dact.pipeline.methods import SEARCHES, Setup
 from dact.pipeline.pipeline import Answer, Found, Pipeline, Starts
 
@@ -13,6 +13,7 @@ __all__ = [
     "STARTS",
     "Answer",
     "Found",
+    "InfeasibleError",
     "Pipeline",
     "Setup",
     "SolveConfig",

@@ -16,6 +16,10 @@ from dact.instances.checker import LENGTHS
 from dact.problems import Batch
 
 
+class InfeasibleError(RuntimeError):
+    """A search gave a tour that is no solution: an error of ours, and nothing that users did."""
+
+
 def judge(instances: InstanceSet, tour_MN: IntArray, depots: int) -> FloatArray:
     """The cost of every tour; a tour that is no solution is a bug of ours and raises.
 
@@ -32,7 +36,7 @@ def judge(instances: InstanceSet, tour_MN: IntArray, depots: int) -> FloatArray:
 def _refuse(wrong_MN: np.ndarray, instances: InstanceSet, fault: str) -> None:
     if wrong_MN.any():
         row = int(np.argmax(wrong_MN.any(axis=1)))
-        raise RuntimeError(f"the solution found for {instances.name}[{instances.numbers[row]}] {fault}")
+        raise InfeasibleError(f"the solution found for {instances.name}[{instances.numbers[row]}] {fault}")
 
 
 def _loads(demand_MN: IntArray, stop_MN: IntArray, at_depot_MN: np.ndarray) -> IntArray:
@@ -87,4 +91,4 @@ def _batch_loads(batch: Batch, tour_BN: Tensor) -> Tensor:
 
 def _refuse_rows(wrong_B: Tensor, fault: str) -> None:
     if wrong_B.any():
-        raise RuntimeError(f"the solution found for row {int(wrong_B.int().argmax())} {fault}")
+        raise InfeasibleError(f"the solution found for row {int(wrong_B.int().argmax())} {fault}")

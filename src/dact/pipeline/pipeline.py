@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from dact.instances import Instance, InstanceSet, Routes, check
+from dact.instances import Instance, InstanceSet, Routes, Verdict, check, simplest_routes
 from dact.instances.arrays import FloatArray
 from dact.kernels.row_draws import streams
 from dact.pipeline.config import SolveConfig
@@ -38,6 +38,8 @@ class Answer:
     cost: float
     start_cost: float
     feasible: bool
+    fault: str = ""
+    """What is wrong with a tour that the search gave: an error of ours. The answer is another tour, a feasible one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +67,29 @@ class Found:
 
     def _answer(self, instance: Instance, start_N: Sequence[int], best_N: Sequence[int]) -> Answer:
         """The search compares costs in float32, so by the instance's own rule its best may tie with the start."""
-        routes = [self.problem.routes(self.batch, tour_N) for tour_N in (start_N, best_N)]
-        started, ended = (check(instance, each) for each in routes)
-        improved = ended.cost < started.cost
-        best = ended if improved else started
-        return Answer(routes=routes[improved], cost=best.cost, start_cost=started.cost, feasible=best.feasible)
+        judged = [self._judged(instance, tour_N) for tour_N in (start_N, best_N)]
+        faults = [verdict.violations[0] for verdict, _ in judged if not verdict.feasible]
+        sound = [each for each in judged if each[0].feasible]
+        if not sound:
+            simple = simplest_routes(instance)
+            sound = [(check(instance, simple), simple)]
+        # The first of equals, which is the start.
+        best, routes = min(sound, key=lambda each: each[0].cost)
+        return Answer(
+            routes=routes,
+            cost=best.cost,
+            start_cost=sound[0][0].cost,
+            feasible=best.feasible,
+            fault=faults[0] if faults else "",
+        )
+
+    def _judged(self, instance: Instance, tour_N: Sequence[int]) -> tuple[Verdict, Routes]:
+        try:
+            routes = self.problem.routes(self.batch, tour_N)
+        except (IndexError, ValueError):
+            # A tour that does not even begin at a depot has no routes.
+            routes = ()
+        return check(instance, routes), routes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -92,8 +92,14 @@ def _dress(ax: "Axes", result: Solution) -> None:
     ax.set_yticks([])
     for side in ax.spines.values():
         side.set_color("#cccccc")
-    ax.set_title(result.instance.name, loc="left", fontweight="bold", color=INK)
+    ax.set_title(plain(result.instance.name), loc="left", fontweight="bold", color=INK, parse_math=False)
     ax.set_title("  ·  ".join(_facts(result)), loc="right", fontsize="medium", color=INK)
+
+
+def plain(name: str) -> str:
+    """A name that can be drawn: on one line, not too long, and without what is in no encoding."""
+    text = " ".join(name.encode(errors="replace").decode().split())
+    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def _facts(result: Solution) -> list[str]:

@@ -15,7 +15,7 @@ from dact.instances.arrays import FloatArray
 from dact.instances.errors import naming
 from dact.instances.files import read_text, write_atomically
 from dact.plotting.files import FORMATS
-from dact.plotting.routes import COLOURS, INK
+from dact.plotting.routes import COLOURS, INK, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def save_training_plot(folder: Path, path: Path) -> None:
         panel(log, ax)
     for ax in axes[1]:
         ax.set_xlabel("minutes of training")
-    figure.suptitle(_title(log), x=0.01, ha="left", fontweight="bold", color=INK)
+    figure.suptitle(_title(log), x=0.01, ha="left", fontweight="bold", color=INK, parse_math=False)
     picture = BytesIO()
     figure.savefig(picture, format=path.suffix.lower()[1:], dpi=160)
     write_atomically(path, lambda stream: stream.write(picture.getvalue()))
@@ -195,7 +195,7 @@ def _title(log: TrainingLog) -> str:
     facts = [f"{segments.max():,.0f} segments in {minutes.max():.1f} minutes"]
     if count := len(log.collapses()):
         facts.append(f"{count} collapse{'s' if count > 1 else ''} (dashed)")
-    return f"{log.name}  ·  " + "  ·  ".join(facts)
+    return f"{plain(log.name)}  ·  " + "  ·  ".join(facts)
 
 
 def _numbers(name: str, cells: list[str]) -> FloatArray:

@@ -192,9 +192,9 @@ def starting_weights(problem: str, features: int, size: int, name: str) -> Weigh
 def _named(name: str) -> Path:
     """A file, shipped weights, or the best of the run in a folder."""
     for path in (Path(name), Path(name) / BEST, SHIPPED / f"{name}.safetensors"):
-        if path.is_file():
+        if os.path.isfile(path):
             return path
-    if Path(name).is_dir():
+    if os.path.isdir(name):
         raise ValueError(f"{name}: the folder has no best weights yet ({BEST}): validations choose them")
     known = ", ".join([path.stem for path in shipped()] + [UNTRAINED])
     raise ValueError(f"weights '{name}' are neither a file, nor the folder of a run, nor one of: {known}")

@@ -2,7 +2,6 @@
 
 import logging
 import math
-import signal
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -89,7 +88,7 @@ def train_command(
         begun = trainer.progress.segments
         trainer.progress.total_seconds += team.size * (time.perf_counter() - started)
         # Under torchrun one Ctrl-C comes twice, from the terminal and from torchrun, which ends the stubborn itself.
-        interrupts = Interrupts(signal.SIGINT, signal.SIGTERM, patient=team.connected)
+        interrupts = Interrupts(patient=team.connected)
         with interrupts, one_thread_per_operation() if device == "cpu" else nullcontext():
             finished = trainer.run(Limits(deadline=deadline, segments=most, stop=lambda: interrupts.asked))
     finally:

@@ -1,0 +1,64 @@
+"""Answers on their way out: into files as they are found, to stdout in order, and none is lost on the way."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from dact.cli.screen import emit, note
+from dact.instances.errors import brief
+
+
+class Saver:
+    """Writes what was asked for, each for itself. What could not be written goes to a rescue file."""
+
+    def __init__(self) -> None:
+        self.failed = False
+        self._waiting: dict[int, tuple[str, bool]] = {}
+        self._next = 0
+
+    def save(self, place: int, line: str, writers: dict[Path, Callable[[Path], None]], *, as_json: bool) -> None:
+        """Write the files of an answer, the solution's first, and print its line when those before it are printed."""
+        done = [self._written(path, write) for path, write in writers.items()]
+        kept = bool(done) and done[0]
+        if as_json:
+            self._waiting[place] = (line, kept)
+            while self._next in self._waiting:
+                self._print(*self._waiting.pop(self._next))
+                self._next += 1
+        elif done and not kept:
+            self._rescue(line)
+
+    def close(self) -> None:
+        """Print the lines that waited for answers which never came."""
+        for place in sorted(self._waiting):
+            self._print(*self._waiting.pop(place))
+
+    def _written(self, path: Path, write: Callable[[Path], None]) -> bool:
+        # Whatever goes wrong in drawing or writing one file must not cost the others.
+        try:
+            write(path)
+        except Exception as error:
+            reason = brief(error)
+            note(f"error: {reason}" if reason.startswith(str(path)) else f"error: {path}: cannot be written ({reason})")
+            self.failed = True
+            return False
+        return True
+
+    def _print(self, line: str, kept: bool) -> None:
+        if not emit(line):
+            self.failed = True
+            if not kept:
+                self._rescue(line)
+
+    def _rescue(self, line: str) -> None:
+        for folder in (Path.cwd, lambda: Path(tempfile.gettempdir())):
+            try:
+                path = folder() / f"dact-rescue-{os.getpid()}.jsonl"
+                with path.open("a", encoding="utf-8") as stream:
+                    stream.write(line + "\n")
+            except OSError:
+                continue
+            note(f"the answer was saved as a line of {path}")
+            return
+        note(line)
