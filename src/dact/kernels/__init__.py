@@ -1,1 +1,1 @@
-"""The routines worth a kernel: a folder each, with the plain-PyTorch truth beside the fast form."""
+"""Routines with a kernel: one folder each, with a plain-PyTorch reference beside the fast form."""

@@ -1,4 +1,4 @@
-"""Matrices of a program put side by side and parted again, without leaving its registers."""
+"""Join and split matrices without leaving a program's registers."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
 # ruff: noqa: ANN001, ANN201

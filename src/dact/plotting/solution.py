@@ -32,7 +32,7 @@ class Solution(Protocol):
 
     @property
     def steps(self) -> int:
-        """Searched."""
+        """Steps of the search."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""How the cost fell."""
+"""The cost over the steps of a search."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""How a training run went, from the CSV file it keeps."""
+"""Curves of a training run, from its CSV file."""
 
 import csv
 from collections.abc import Callable, Mapping
@@ -116,14 +116,14 @@ def plot_steps(log: TrainingLog, ax: "Axes") -> "Axes":
 
 
 def plot_entropy(log: TrainingLog, ax: "Axes") -> "Axes":
-    """How undecided the policy is, and how long the actor's gradient is before it is clipped."""
+    """The policy's entropy, and the norm of the actor's gradient before clipping."""
     _curve(log, ax, "entropy", COLOURS[4])
     _second(log, ax, "actor_norm", "gradient norm")
     return _dress(log, ax, "entropy, nats", COLOURS[4])
 
 
 def plot_critic(log: TrainingLog, ax: "Axes") -> "Axes":
-    """How much of the returns the critic foresees: 1 is all, 0 no more than their mean."""
+    """Explained variance of the returns: 1 for a perfect critic, 0 for one no better than their mean."""
     _curve(log, ax, "explained_variance", COLOURS[5])
     values = log.series("explained_variance")[1]
     if len(values):
@@ -160,7 +160,7 @@ def smoothed(values: FloatArray) -> FloatArray:
 
 
 def _curve(log: TrainingLog, ax: "Axes", name: str, colour: str, smooth: bool = True) -> None:
-    """The values faint and their running mean over them."""
+    """Draw the values faintly, and their running mean over them."""
     minutes, values = log.series(name)
     if smooth and len(values) > 40:
         ax.plot(minutes, values, color=colour, linewidth=0.7, alpha=0.35)

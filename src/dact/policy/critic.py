@@ -1,4 +1,4 @@
-"""The critic (Appendix C): what improvement is still to be expected from this state."""
+"""The critic (Appendix C): the improvement that is still to be expected from a state."""
 
 from dataclasses import dataclass
 
@@ -56,7 +56,7 @@ class Critic(nn.Module):
     def forward(self, aspects_SBND: Tensor, standing_BX: Tensor | None = None) -> Tensor:
         """(B,) values. The aspects get no gradient: the critic does not train the encoder.
 
-        `standing`: numbers free of units that say how good incumbent and current tour are; used if the config says so.
+        `standing`: scale-free costs of the incumbent and the current tour; used if the config says so.
         """
         mean_BW = value_layer(aspects_SBND, self._layer(), self.heads)
         # The mean of (local x + whole mean) over nodes, without forming it per node.

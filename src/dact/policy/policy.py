@@ -106,9 +106,9 @@ def make_critic(config: PolicyConfig) -> Critic:
 
 
 def adapted(policy: Policy, critic: Critic, wanted: CriticConfig) -> Critic:
-    """The critic with the options that are wanted of one that has learnt; the policy's config says so from now on.
+    """A trained critic with the wanted options; the policy's config is updated.
 
-    It is shown the incumbent's cost if it is to be, at first without effect on its values, and its units get the slope.
+    If it is to see the incumbent's cost, that input has no effect on its values at first.
     """
     known = policy.config.critic_config
     options = replace(known, incumbent=known.incumbent or wanted.incumbent, slope=wanted.slope)
@@ -121,5 +121,5 @@ def adapted(policy: Policy, critic: Critic, wanted: CriticConfig) -> Critic:
 
 
 def parameter_count(module: nn.Module) -> int:
-    """Learnt numbers."""
+    """Number of parameters."""
     return sum(parameter.numel() for parameter in module.parameters())

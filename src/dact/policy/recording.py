@@ -49,7 +49,7 @@ class _Whole(nn.Module):
 
 
 def _record(network: nn.Module, features_BNF: Tensor, place_ND: Tensor) -> Network:
-    """A recording, or the network itself where PyTorch cannot make one."""
+    """A recording, or the network itself where PyTorch cannot record it."""
     with warnings.catch_warnings():
         # It warns that sizes become constants, which is what we want.
         warnings.simplefilter("ignore")

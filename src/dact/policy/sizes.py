@@ -1,4 +1,4 @@
-"""Bounds of the networks' sizes, so that no config asks for more memory than any machine has."""
+"""Upper limits on the networks' sizes, so that a config cannot ask for absurd amounts of memory."""
 
 MOST = {"layers": 64, "heads": 64, "dim": 1024, "hidden": 4096, "last": 4096, "head_dim": 1024, "features": 1024}
 

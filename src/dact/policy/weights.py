@@ -53,12 +53,12 @@ class Card:
 
     @property
     def operator(self) -> str:
-        """Which moves they were trained to make."""
+        """The operator they were trained with."""
         return str(self.training.get("operator", "two_opt"))
 
     @property
     def idle_moves(self) -> bool:
-        """May these be moves that change nothing?"""
+        """Whether moves that change no route were open in training."""
         return bool(self.training.get("idle_moves", True))
 
 
@@ -72,7 +72,7 @@ class Weights:
 
 
 def save_weights(path: Path, weights: Weights) -> None:
-    """Written beside and then renamed, so that no half file is ever found under the name."""
+    """Write atomically: to a temporary file, which is then renamed."""
     tensors = {f"actor.{name}": value for name, value in weights.policy.state_dict().items()}
     tensors |= {f"critic.{name}": value for name, value in weights.critic.state_dict().items()}
     plain: dict[str, Tensor] = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
@@ -169,10 +169,10 @@ class Library:
 
 
 def starting_weights(problem: str, features: int, size: int, name: str) -> Weights:
-    """Weights to train from; those of another problem will do if it sees the first of this problem's features.
+    """Weights to train from; another problem's are accepted if its features are the first of this problem's.
 
-    Coordinates come first in every problem. What the other problem did not see is embedded as zero, so training
-    starts from what its policy would do.
+    Coordinates come first in every problem. Features it lacks are embedded as zero, so training
+    starts from its policy.
     """
     if name == UNTRAINED:
         return untrained(problem, features, size)

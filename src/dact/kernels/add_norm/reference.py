@@ -1,4 +1,4 @@
-"""The truth: plain PyTorch."""
+"""Reference in plain PyTorch."""
 
 from torch import Tensor
 from torch.nn import functional

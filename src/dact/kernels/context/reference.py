@@ -1,4 +1,4 @@
-"""The truth in plain PyTorch.
+"""Reference in plain PyTorch.
 
 Shape letters: S aspects, B rows, N positions, D width, E = heads * D.
 """

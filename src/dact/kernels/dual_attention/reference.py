@@ -1,4 +1,4 @@
-"""The truth: plain PyTorch."""
+"""Reference in plain PyTorch."""
 
 import torch
 from torch import Tensor

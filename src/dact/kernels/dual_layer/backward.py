@@ -1,4 +1,4 @@
-"""A layer's backward pass in three kernels; softmax weights and hidden units are made again.
+"""A layer's backward pass in three kernels; softmax weights and hidden units are recomputed.
 
     feed-forward   gradient of the result -> of the sum before the first norm        programs of one aspect
     attention      -> gradients of queries, keys, values, references                 programs of one head and aspect

@@ -31,7 +31,7 @@ def rows_of(group, begin, G: tl.constexpr, P: tl.constexpr, COUNT: tl.constexpr)
 
 @triton.jit
 def lines(group, begin, rows, N, G: tl.constexpr, P: tl.constexpr, COUNT: tl.constexpr):
-    """How far on from the group's start each line is, and which of them there are."""
+    """Offset of each line from the group's start, and whether the line exists."""
     line_R = begin + tl.arange(0, COUNT)
     inside_R = (line_R % P < N) & (rows_of(group, begin, G, P, COUNT) < rows)
     return line_R // P * N + line_R % P, inside_R
@@ -39,7 +39,7 @@ def lines(group, begin, rows, N, G: tl.constexpr, P: tl.constexpr, COUNT: tl.con
 
 @triton.jit
 def seen(begin, N, P: tl.constexpr, COUNT: tl.constexpr, R: tl.constexpr):
-    """(COUNT, R): which keys a line sees. Lines beyond the last row see each other, so that no line sees nothing."""
+    """(COUNT, R): keys that a line attends to. Padding lines attend to each other, so that no softmax is empty."""
     key_R = tl.arange(0, R)
     seen_1R = (key_R % P < N)[None, :]
     if R > P:
@@ -61,7 +61,7 @@ def matrix(ptr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
 
 @triton.jit
 def saturated(x, DTYPE: tl.constexpr):
-    """Rounded to a dtype; what float16 cannot hold becomes its largest number."""
+    """Rounded to a dtype; numbers too large for float16 become its largest one."""
     x = x.to(DTYPE)
     if tl.float16 == DTYPE:
         x = tl.minimum(tl.maximum(x, tl.full((1, 1), -65504.0, DTYPE)), tl.full((1, 1), 65504.0, DTYPE))

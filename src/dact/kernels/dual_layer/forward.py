@@ -1,4 +1,4 @@
-"""A layer's forward pass for training: what `triton_impl.py` does, keeping what the backward pass wants to know.
+"""A layer's forward pass for training: what `triton_impl.py` does, keeping what the backward pass needs.
 
 Kept are the attention module's normed output and the inverse deviations of both norms: one activation more to write,
 where making them again would be a second attention.
@@ -143,7 +143,7 @@ def embedded(features_BNF: Tensor, place_ND: Tensor, embed_DF: Tensor, dtype: to
 
 
 class Launch(NamedTuple):
-    """How programs of a kernel are cut and compiled."""
+    """Block sizes and compile options of a kernel."""
 
     lines: int
     """Of a program, at least; more where a row is longer."""

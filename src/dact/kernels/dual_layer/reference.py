@@ -1,4 +1,4 @@
-"""The truth: plain PyTorch, one head after the other.
+"""Reference in plain PyTorch, one head after the other.
 
 Shape letters: S = 2 aspects, B rows, N positions, D width, K head width, E a multiple of D, C hidden units.
 """

@@ -118,7 +118,7 @@ def encode_without_gradients(
     *,
     precision: str | None = None,
 ) -> Tensor:
-    """(2, B, N, D) aspects in `dtype`, of which nothing is kept."""
+    """(2, B, N, D) aspects in `dtype`; nothing is kept for a backward pass."""
     precision = precision or float32_precision()
     first, *others = (pack_once(layer, heads, dtype).packed for layer in layers)
     place_BND, embed_FD = place_ND.expand(len(features_BNF), -1, -1), embed_DF.t().contiguous()

@@ -139,7 +139,7 @@ class PackedLayer(NamedTuple):
 
 
 def pack(layer: DualLayer, heads: int, dtype: torch.dtype) -> PackedLayer:
-    """Made once for many calls. Matrices get the dtype of the products, biases stay float32."""
+    """Pack the weights once for many calls. Matrices get the dtype of the products, biases stay float32."""
     width = layer.packed_SDE.shape[1] // heads
     project_SH4DK = layer.packed_SDE.view(2, -1, 4, heads, width).permute(0, 3, 2, 1, 4).clone()
     project_SH4DK[:, :, 0] *= width**-0.5 / math.log(2)
@@ -161,7 +161,7 @@ def fits(size: int, width: int, heads: int, hidden: int) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
-    """How programs are cut and compiled."""
+    """Block sizes and compile options of the kernel."""
 
     group: int
     """Rows of the batch that share a program."""

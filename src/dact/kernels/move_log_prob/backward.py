@@ -1,4 +1,4 @@
-"""The gradients: hidden units are computed again, and what they pass on is added up in a fixed order.
+"""The gradients: hidden units are recomputed, and sums have a fixed order.
 
 With p a pair's probability and H the row's entropy, the gradient of a logit is g (1[chosen] - p) - h p (log p + H)
 for incoming gradients g of the log-probability and h of the entropy; that of the network's output x is this times
@@ -42,7 +42,7 @@ def _largest(pointer, count, BLOCK: tl.constexpr):
 
 @triton.jit
 def _scale(grad_ptr, entropy_grad_ptr, rows, ENTROPY: tl.constexpr, LARGEST: tl.constexpr):
-    """What makes the largest incoming gradient LARGEST; one if that is zero."""
+    """Factor that scales the largest incoming gradient to LARGEST; one if that gradient is zero."""
     scale = 1.0
     if LARGEST > 0:
         largest = _largest(grad_ptr, rows, 1024)

@@ -22,7 +22,7 @@ LONGEST = 256
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
-    """How the kernels are cut up and launched."""
+    """Block sizes and compile options of the kernels."""
 
     first: int = 16
     """First positions of a tile."""

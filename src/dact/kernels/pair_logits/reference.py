@@ -1,4 +1,4 @@
-"""The truth: plain PyTorch, all pairs at once."""
+"""Reference in plain PyTorch, all pairs at once."""
 
 from typing import NamedTuple
 

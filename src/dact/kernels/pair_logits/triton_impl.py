@@ -198,7 +198,7 @@ def backward(
 
 
 def _scales(grad_BNN: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """What the gradient is multiplied by on its way in and out: float16 cannot hold small gradients as they are."""
+    """Factors that scale gradients into float16's range and back."""
     if dtype != torch.float16:
         one = torch.ones((), device=grad_BNN.device)
         return one, one

@@ -1,4 +1,4 @@
-"""The truth: plain PyTorch. Shape letters: T steps of a segment, B rows, M numbers measured."""
+"""Reference in plain PyTorch. Shape letters: T steps of a segment, B rows, M numbers measured."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ class NetworkOutputs(NamedTuple):
 
 
 class Rewards(NamedTuple):
-    """What came of the steps of a segment."""
+    """Rewards of the steps of a segment, and the weights of its rows."""
 
     reward_TB: Tensor
     bootstrap_B: Tensor
@@ -27,7 +27,7 @@ class Rewards(NamedTuple):
 
 
 class Objective(NamedTuple):
-    """What is asked for."""
+    """Settings of the loss."""
 
     clip: float
     """For the ratio and for the value."""

@@ -1,4 +1,4 @@
-"""Random numbers of each row's own: what a row draws depends on its stream, and not on the rows beside it.
+"""A random stream for each row: what a row draws does not depend on the rows beside it.
 
 A stream is 64 bits that grow by a constant; a number is the stream mixed well (Steele, Lea and Flood, "Fast splittable
 pseudorandom number generators", 2014). So whatever batch, shard or process a row is in, its search is the same.

@@ -1,4 +1,4 @@
-"""The truth: plain PyTorch on signed integers, whose products and sums wrap around as unsigned ones do.
+"""Reference in plain PyTorch on signed integers, whose products and sums wrap around as unsigned ones do.
 
 Shape letters: B rows, C numbers of a row.
 """
@@ -35,13 +35,13 @@ def many_draws(stream_B: Tensor, count: int) -> Tensor:
 
 
 def streams(seed: int, places: Sequence[int], device: torch.device | str, copies: int = 1) -> Tensor:
-    """Where the streams of rows begin, `copies` for each place: of one seed, each row has another."""
+    """First states of the streams, `copies` for each place; every row of a seed has its own."""
     row_IC = torch.tensor(places, device=device).unsqueeze(1) * copies + torch.arange(copies, device=device)
     return _mixed(_mixed(torch.full_like(row_IC, seed)) + GROWTH * (row_IC + 1)).flatten()
 
 
 def new_streams(rows: int, generator: Generator) -> Tensor:
-    """Streams that begin anywhere, on the generator's device."""
+    """Streams with random first states, on the generator's device."""
     return _mixed(torch.empty(rows, dtype=torch.long, device=generator.device).random_(generator=generator))
 
 

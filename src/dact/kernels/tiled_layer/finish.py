@@ -61,7 +61,7 @@ def finish_long_kernel(
     x_ptr, merged_ptr, result_ptr, out_ptr, into_ptr, into_bias_ptr, onward_ptr, onward_bias_ptr, rows, N,
     M: tl.constexpr, D: tl.constexpr, C: tl.constexpr, PRECISION: tl.constexpr, EPSILON: tl.constexpr,
 ):  # fmt: skip
-    """As `finish_kernel`, tile by tile: what a norm has yet to see waits in the result."""
+    """As `finish_kernel`, tile by tile: sums that are still to be normed are stored in the result."""
     DTYPE: tl.constexpr = result_ptr.dtype.element_ty
     aspect = tl.program_id(1)
     start = (aspect * rows + tl.program_id(0)).to(tl.int64) * N

@@ -64,7 +64,7 @@ def _project_kernel(
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
-    """How the programs of the attention are cut and compiled."""
+    """Block sizes and compile options of the attention."""
 
     queries: int
     """Lines of a tile of queries."""

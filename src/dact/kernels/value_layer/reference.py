@@ -1,4 +1,4 @@
-"""The truth: plain PyTorch.
+"""Reference in plain PyTorch.
 
 Shape letters: S aspects, B rows, N positions, D width of an aspect, W = S * D, H heads, K head width.
 """

@@ -18,7 +18,7 @@ from dact.kernels.launch import power_of_two, triton_dtype
 
 
 class Cut(NamedTuple):
-    """How attention is cut into programs and pieces of them."""
+    """Block sizes of the attention."""
 
     warps: int
     queries: int
@@ -151,7 +151,7 @@ def _norm_grad_kernel(
 
 @triton.jit
 def _relu_grad_kernel(grad_ptr, hidden_ptr, bias_ptr, size, N: tl.constexpr, W: tl.constexpr):
-    """Zero the gradient, in place, where the hidden unit slept; and add it up over positions."""
+    """Zero the gradient in place where the ReLU gave zero, and sum it over positions."""
     row = tl.program_id(0).to(tl.int64)
     place_N, column_W = tl.arange(0, N), tl.arange(0, W)
     inside = (place_N < size)[:, None]
