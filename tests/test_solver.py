@@ -207,7 +207,7 @@ def test_weights_are_chosen_by_customers(tmp_path: Path, monkeypatch: pytest.Mon
         save_weights(tmp_path / f"cvrp{size}.safetensors", dataclasses.replace(shipped, card=card))
     monkeypatch.setattr("dact.policy.weights.SHIPPED", tmp_path)
     instances = generate_set("cvrp", 35, 1, seed=1)
-    assert dact.solve(instances[0], steps=0).weights == "cvrp20"
+    assert dact.solve(instances[0], steps=0, search="policy").weights == "cvrp20"
     assert [card.name for card in Plan([instances[0]], SolveConfig()).cards()] == ["cvrp20"]
     assert evaluate(instances, SolveConfig(steps=0)).weights == "cvrp20"
 
@@ -221,7 +221,7 @@ def test_weights_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return load_weights(path)
 
     monkeypatch.setattr("dact.policy.weights.load_weights", counted)
-    dact.solve([generate_set("tsp", size, 1, seed=1)[0] for size in (8, 9, 10)], steps=1)
+    dact.solve([generate_set("tsp", size, 1, seed=1)[0] for size in (8, 9, 10)], steps=1, search="policy")
     assert len(loads) == 1
 
 

@@ -28,6 +28,8 @@ class Result:
     steps: int
     seconds: float
     seed: int
+    search: str
+    """The method."""
     weights: str | None
     """None if the search method uses none."""
     trace: Trace
@@ -60,12 +62,13 @@ def solve(
 ) -> Result | list[Result]:
     """Improve each instance's start and return the best solution ever seen.
 
-    `settings` are those of `SolveConfig` and of the search method, all by their plain names: steps, time_limit, target,
-    augment, patience, start, search, operator, weights, device, precision, seed. `start_routes` replaces the start; the
-    answer is never worse than it. Instances of different sizes may be mixed. Ctrl-C ends the search and returns what
-    has been found.
+    `settings` are those of `SolveConfig` and of the search method, all by their plain names. For every search: search
+    ("hybrid" or "policy"), steps, time_limit, target, start, device, seed; for "hybrid": walks, kick, kick_size,
+    kick_window, neighbours, temperature, takeover; for "policy": augment, patience, operator, weights, precision.
+    `start_routes` replaces the start; the answer is never worse than it. Instances of different sizes may be mixed.
+    Ctrl-C ends the search and returns what has been found.
     """
-    config = SolveConfig.flat(**settings)
+    config = SolveConfig.flat(**{"search": "auto", **settings})
     if isinstance(instances, Instance):
         return next(Plan([instances], config, start_routes).results(watch))[1]
     results = dict(Plan(instances, config, start_routes).results(watch))
@@ -133,7 +136,7 @@ class Plan:
         stop.elapsed()
         pipeline, instances = group.pipeline, [group.members[place] for place in places]
         batch = pipeline.problem.collate(instances, routes_needed=len(self.start_routes or ())).to(pipeline.device)
-        found = pipeline.search(batch, pipeline.starts(batch, places, self.start_routes), stop, watch)
+        found = pipeline.search(batch, pipeline.starts(batch, places, self.start_routes), stop, watch, finish=True)
         answers = zip(instances, found.answers(instances), found.run.traces, strict=True)
         return [_result(*each, run=found.run, pipeline=pipeline) for each in answers]
 
@@ -165,6 +168,7 @@ def _result(instance: Instance, answer: Answer, trace: Trace, *, run: SearchRun,
         steps=run.steps,
         seconds=run.seconds,
         seed=pipeline.seed,
+        search=pipeline.method,
         weights=pipeline.weights_name,
         trace=trace,
         interrupted=run.interrupted,

@@ -51,6 +51,11 @@ def one_thread_per_operation() -> Iterator[None]:
                 _workers = 1
 
 
+def workers() -> int:
+    """How many threads may share out rows."""
+    return _workers if _users else torch.get_num_threads()
+
+
 def map_rows(function: Callable[[Tensor], Tensor], x: Tensor, most: int) -> Tensor:
     """`function` of blocks of at most `most` rows, without gradients, joined again."""
     block = max(1, min(most, -(-len(x) // _workers)))

@@ -6,19 +6,22 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 import torch
 from torch import Tensor
 
-from dact.kernels.descent.cuda_impl import source
+from dact.kernels.descent.cuda_impl import launch_cuda, source
 from dact.kernels.descent.job import KickConfig, Launch, Rows, Terrain, c_job, start_rows, working_bytes
 from dact.kernels.descent.moves import NEIGHBOURHOODS, codes
+from dact.kernels.descent.numba_impl import launch_numba
 from dact.kernels.descent.terrain import make_terrain
 from dact.kernels.row_draws import streams
 from dact.problems import PROBLEMS, Batch
 
 Form = Callable[[Launch], None]
+Record = TypeVar("Record", Terrain, Rows)
 ROWS = 3
 MARGIN = 1024
 """Bytes around the working memory that nobody may write to."""
@@ -43,7 +46,31 @@ def compiled_form(folder: Path) -> Form:
     return run
 
 
-FORMS: dict[str, Callable[[Path], Form]] = {"compiled": compiled_form}
+def numba_form(folder: Path) -> Form:
+    """A CPU's form."""
+    return launch_numba
+
+
+def cuda_form(folder: Path) -> Form:
+    """A GPU's form, on copies there that are brought back."""
+
+    def run(launch: Launch) -> None:
+        terrain, rows = (_moved(record, "cuda") for record in (launch.terrain, launch.rows))
+        launch_cuda(replace(launch, terrain=terrain, rows=rows, codes_V=launch.codes_V.cuda()))
+        for name, value in vars(_moved(rows, "cpu")).items():
+            getattr(launch.rows, name).copy_(value)
+
+    return run
+
+
+def _moved(record: Record, device: str) -> Record:
+    tensors = {name: x.to(device) for name, x in vars(record).items() if isinstance(x, Tensor)}
+    return replace(record, **tensors)
+
+
+FORMS: dict[str, Callable[[Path], Form]] = {"compiled": compiled_form, "numba": numba_form}
+if torch.cuda.is_available():
+    FORMS["cuda"] = cuda_form
 """What makes each form, given a folder for what it compiles."""
 
 

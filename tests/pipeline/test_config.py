@@ -20,11 +20,11 @@ def test_flat_settings_find_their_records():
 
 def test_every_method_is_named_in_the_refusal():
     """An unknown search method is refused with the known ones."""
-    with pytest.raises(ValueError, match=f"search 'tabu' is not one of {', '.join(SEARCHES)}"):
+    with pytest.raises(ValueError, match=f"search 'tabu' is not one of auto, {', '.join(SEARCHES)}"):
         SolveConfig(search="tabu")
 
 
-@pytest.mark.parametrize("group", [options.method, options.machine])
+@pytest.mark.parametrize("group", [options.method, options.of_policy, options.of_hybrid, options.machine])
 def test_options_have_the_defaults_of_their_settings(group):
     """The command line, which may not load the settings for its help, says the same as they do."""
     config = SolveConfig()

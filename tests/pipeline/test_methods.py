@@ -12,9 +12,10 @@ from dact.instances import generate_set
 from dact.pipeline import SEARCHES, Setup, SolveConfig
 from dact.problems import Batch
 from dact.search import Searcher, SearchState
+from dact.search.searcher import StepByStep
 
 
-class Still:
+class Still(StepByStep):
     """Finds nothing, and needs no policy for it."""
 
     name = "still"
@@ -61,7 +62,7 @@ def test_a_method_without_weights_loads_none(tmp_path: Path):
 
 def test_the_policy_asks_for_its_weights():
     """The one method that there always is says which weights it used."""
-    assert dact.solve(generate_set("tsp", 8, 1, seed=1)[0], steps=1).weights == "tsp20"
+    assert dact.solve(generate_set("tsp", 8, 1, seed=1)[0], steps=1, search="policy").weights == "tsp20"
 
 
 def test_help_names_every_method():

@@ -65,12 +65,15 @@ def _common(
 
 
 @app.command()
-@options.with_settings(options.method, options.machine)
+@options.with_settings(options.hybrid_first, options.of_hybrid, options.of_policy, options.machine)
 def solve(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE", help="Instances: .tsp, .vrp, .csv, or sets: .npz, .pkl.")
     ],
-    steps: Annotated[int | None, typer.Option(help="Default 1000; with a time limit, as many as fit.")] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(help="Rounds (hybrid: 10,000) or steps (policy: 1,000); with a time limit, as many as fit."),
+    ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds for each instance.")] = None,
     target: Annotated[float | None, typer.Option(help="Stop when the cost is this low.")] = None,
     start: Annotated[str, typer.Option(help="greedy, random, or a solution file (.tour, .sol, .json).")] = "greedy",
@@ -98,7 +101,7 @@ def solve(
 
 
 @app.command()
-@options.with_settings(options.method, options.machine)
+@options.with_settings(options.method, options.of_hybrid, options.of_policy, options.machine)
 def evaluate(
     file: Annotated[Path, typer.Argument(metavar="SET", help="A set (.npz, .pkl) or an instance.")],
     steps: Annotated[int, typer.Option(help="For each instance.")] = 1000,

@@ -85,6 +85,7 @@ def record(file: Path, done: Evaluation) -> dict[str, Any]:
         "augment": done.config.augment,
         "rows": done.rows,
         "seed": done.config.seed,
+        "search": done.config.search,
         "weights": done.weights,
     }
 

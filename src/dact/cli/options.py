@@ -18,7 +18,10 @@ Patience = Annotated[int, typer.Option(help="Steps without a better solution bef
 Precision = Annotated[
     str, typer.Option(help="float32, tf32, float16 or bfloat16; auto: float16 on a GPU, float32 on a CPU.")
 ]
-Search = Annotated[str, typer.Option(help="The search method: policy.")]
+Search = Annotated[
+    str,
+    typer.Option(help="hybrid (kicks and local search), policy (the paper's), auto (by the settings that are given)."),
+]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same answer.")]
 Weights = Annotated[
     str | None,
@@ -32,10 +35,35 @@ OutRows = Annotated[Path | None, typer.Option(help="A CSV file to append the row
 Command = Callable[..., None]
 
 
-def method(
-    search: Search = "policy", augment: Augment = 1, patience: Patience = 250, operator: Operator = "auto"
+Walks = Annotated[int, typer.Option(help="hybrid: rows that search one instance; 0: what fills the device.")]
+Kick = Annotated[str, typer.Option(help="hybrid: pairs, nearby, bridge (TSP), ruin; auto: what was measured best.")]
+KickSize = Annotated[int, typer.Option(help="hybrid: moves of a kick, or strings that are taken out; 0: the usual.")]
+Neighbours = Annotated[int, typer.Option(help="hybrid: nearest customers that moves are tried with; 0: the usual.")]
+Temperature = Annotated[
+    float, typer.Option(help="hybrid: how much worse an accepted tour may be, in mean legs; -1: the usual.")
+]
+
+
+def method(search: Search = "policy") -> None:
+    """How to search: settings of the same names in `SolveConfig`, here and below."""
+
+
+def hybrid_first(search: Search = "auto") -> None:
+    """The same where local search is the default."""
+
+
+def of_policy(augment: Augment = 1, patience: Patience = 250, operator: Operator = "auto") -> None:
+    """What the policy search reads."""
+
+
+def of_hybrid(
+    walks: Walks = 0,
+    kick: Kick = "auto",
+    kick_size: KickSize = 0,
+    neighbours: Neighbours = 0,
+    temperature: Temperature = -1.0,
 ) -> None:
-    """How to search: settings of the same names in `SolveConfig`."""
+    """What the hybrid search reads."""
 
 
 def machine(weights: Weights = None, device: Device = "auto", precision: Precision = "auto") -> None:

@@ -109,6 +109,7 @@ def record(result: Result) -> dict[str, Any]:
         "steps": result.steps,
         "seconds": round(result.seconds, 3),
         "seed": result.seed,
+        "search": result.search,
         "weights": result.weights,
         **({"routes": routes} if instance.facts.depot else {"tour": routes[0]}),
     }

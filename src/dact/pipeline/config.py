@@ -8,10 +8,12 @@ from typing import Any, Self
 import torch
 
 from dact.pipeline.methods import SEARCHES
-from dact.search import AUTO, SearchConfig, Stop, settled_precision
+from dact.search import AUTO, HybridConfig, SearchConfig, Stop, settled_precision, usual_walks
 
 STARTS = ("greedy", "random")
-USUAL_STEPS = 1000
+USUAL_STEPS = {"policy": 1000, "hybrid": 10_000}
+"""Without any limit: steps of the policy, rounds of the hybrid search."""
+USUAL_POLICY = SearchConfig(operator=AUTO)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +24,7 @@ class SolveConfig:
     """
 
     steps: int | None = None
-    """None: as many as fit the time limit, or 1000 without one."""
+    """Of the policy, or rounds of the hybrid search. None: as many as fit the time limit; see USUAL_STEPS."""
     time_limit: float | None = None
     """Seconds for each instance."""
     target: float | None = None
@@ -31,9 +33,11 @@ class SolveConfig:
     """Search this many of the eight symmetric pictures of an instance side by side."""
     start: str = "greedy"
     search: str = "policy"
-    """The method, one of SEARCHES."""
-    policy: SearchConfig = field(default_factory=lambda: SearchConfig(operator=AUTO))
+    """The method, one of SEARCHES; auto is hybrid, unless a setting of the policy's is given."""
+    policy: SearchConfig = USUAL_POLICY
     """How the policy searches: operator, patience."""
+    hybrid: HybridConfig = field(default_factory=HybridConfig)
+    """How rounds are made: walks, kick, neighbours, temperature."""
     weights: str | None = None
     """A name or a file; None takes the shipped weights trained nearest to the size."""
     device: str = "auto"
@@ -45,13 +49,16 @@ class SolveConfig:
         if not 1 <= self.augment <= 8:
             raise ValueError(f"augment is {self.augment}, but must be 1 to 8")
         _refuse_unknown("start", self.start, STARTS)
-        _refuse_unknown("search", self.search, SEARCHES)
+        _refuse_unknown("search", self.search, (AUTO, *SEARCHES))
+        if self.search == AUTO:
+            object.__setattr__(self, "search", "policy" if self._asked_of_policy() else "hybrid")
         _refuse_unknown("device", self.device, ("auto", "cpu", "cuda"))
         if self.device == "cuda" and not torch.cuda.is_available():
             raise ValueError("device 'cuda' was asked for, but PyTorch sees no CUDA device")
         if not 0 <= self.seed < 2**63:
             raise ValueError(f"seed {self.seed} is not between 0 and 2^63 - 1")
         settled_precision(self.precision, self.torch_device())
+        self._refuse_other_methods()
         self.stop()
 
     @classmethod
@@ -69,8 +76,29 @@ class SolveConfig:
 
     def stop(self) -> Stop:
         """A fresh clock with these limits."""
-        steps = USUAL_STEPS if self.steps is None and self.time_limit is None else self.steps
+        steps = USUAL_STEPS[self.search] if self.steps is None and self.time_limit is None else self.steps
         return Stop(steps=steps, seconds=self.time_limit, target=self.target)
+
+    def copies(self, *, alone: bool) -> int:
+        """Rows that search one instance. Walks that nobody counted fill the device where it is solved alone."""
+        if self.search != "hybrid":
+            return self.augment
+        return self.hybrid.walks or (usual_walks(self.torch_device()) if alone else 1)
+
+    def _asked_of_policy(self) -> list[str]:
+        """Settings that only the policy search reads, where they are not the usual ones."""
+        usual = {"augment": 1, "weights": None, "precision": AUTO}
+        asked = [name for name, value in usual.items() if getattr(self, name) != value]
+        inner = [each.name for each in fields(SearchConfig)]
+        return asked + [name for name in inner if getattr(self.policy, name) != getattr(USUAL_POLICY, name)]
+
+    def _refuse_other_methods(self) -> None:
+        """A setting that the chosen method does not read would be ignored in silence."""
+        asked = self._asked_of_policy()
+        if self.search == "hybrid" and asked:
+            raise ValueError(f"{asked[0]} is a setting of the policy search, which hybrid does not use")
+        if self.search == "policy" and self.hybrid != HybridConfig():
+            raise ValueError("walks, kicks, neighbours, temperature and takeover are settings of --search hybrid")
 
     def torch_device(self) -> torch.device:
         """Where to compute."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dact.policy import Library, Weights
 from dact.problems import Problem
-from dact.search import AUTO, Searcher, engine_for
+from dact.search import AUTO, HybridSearcher, Searcher, engine_for
 
 if TYPE_CHECKING:
     from dact.pipeline.config import SolveConfig
@@ -26,6 +26,8 @@ class Setup:
     config: SolveConfig
     steady: bool = False
     """Use the large-batch kernels at any batch size, so that results are bit-identical."""
+    walks: int = 1
+    """Rows that search one instance, for methods that have walks."""
     library: Library = field(default_factory=Library)
     loaded: Weights | None = field(default=None, init=False)
     """The weights, if the method has asked for them."""
@@ -48,4 +50,9 @@ def policy_search(setup: Setup) -> Searcher:
     return engine_for(problem, weights.policy.to(device), settings, device, setup.config.precision)
 
 
-SEARCHES: dict[str, Callable[[Setup], Searcher]] = {"policy": policy_search}
+def hybrid_search(setup: Setup) -> Searcher:
+    """Rounds of kicks and descents. Kicks are random, so that no weights are needed."""
+    return HybridSearcher(setup.config.hybrid, setup.walks)
+
+
+SEARCHES: dict[str, Callable[[Setup], Searcher]] = {"policy": policy_search, "hybrid": hybrid_search}

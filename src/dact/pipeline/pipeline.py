@@ -21,6 +21,9 @@ from dact.problems import PROBLEMS, Batch, Problem
 from dact.search import Searcher, SearchRun, Stop, Watcher, best_tours, rows_at_once, search_batch
 from dact.threads import one_thread_per_operation
 
+FINISH_SECONDS = 0.15
+"""What the last look at the best tours may take beyond the time limit."""
+
 
 class Starts(NamedTuple):
     """Where a search begins."""
@@ -99,9 +102,11 @@ class Pipeline:
     problem: Problem
     searcher: Searcher
     device: torch.device
-    augment: int = 1
+    copies: int = 1
+    """Rows that search one instance: its augmentations, or its walks."""
     start: str = "greedy"
     seed: int = 0
+    method: str = "policy"
     weights: Weights | None = None
     """Those in use; None if the method needs none."""
 
@@ -115,6 +120,7 @@ class Pipeline:
             customers=customers,
             config=config,
             steady=steady,
+            walks=config.copies(alone=not steady),
             library=library or Library(),
         )
         searcher = SEARCHES[config.search](setup)
@@ -122,9 +128,10 @@ class Pipeline:
             problem=setup.problem,
             searcher=searcher,
             device=config.torch_device(),
-            augment=config.augment,
+            copies=setup.walks,
             start=config.start,
             seed=config.seed,
+            method=config.search,
             weights=setup.loaded,
         )
 
@@ -135,23 +142,30 @@ class Pipeline:
 
     def rows_at_once(self, length: int, *, own_distances: bool) -> int:
         """How many instances to search side by side, given the length of their tours."""
-        return rows_at_once(self.searcher, length, self.augment, self.device, own_distances=own_distances)
+        return rows_at_once(self.searcher, length, self.copies, self.device, own_distances=own_distances)
 
     def starts(self, batch: Batch, places: Sequence[int], routes: Routes | None = None) -> Starts:
         """Greedy or random tours, or the given routes in every row; an instance draws by the seed and its place."""
-        stream_R = streams(self.seed, places, batch.device, self.augment)
+        stream_R = streams(self.seed, places, batch.device, self.copies)
         if routes is not None:
             return Starts(self.problem.given_start(batch, [routes] * batch.rows), stream_R)
         # A greedy tour is thousands of tiny operations, at each of which PyTorch's threads would wait for one another.
         with one_thread_per_operation():
             if self.start == "random":
-                return Starts(self.problem.random_start(batch, stream_R[:: self.augment]), stream_R)
+                return Starts(self.problem.random_start(batch, stream_R[:: self.copies]), stream_R)
             return Starts(self.problem.greedy_start(batch), stream_R)
 
-    def search(self, batch: Batch, starts: Starts, stop: Stop, watch: Watcher | None = None) -> Found:
-        """Search from the starts until `stop`. Ctrl-C ends the search and keeps what it has found."""
+    def search(
+        self, batch: Batch, starts: Starts, stop: Stop, watch: Watcher | None = None, *, finish: bool = False
+    ) -> Found:
+        """Search from the starts until `stop`. Ctrl-C ends the search and keeps what it has found.
+
+        `finish` lets the method have a last look at the best tours; it may take a little longer than the time limit.
+        """
         run = search_batch(
-            self.searcher, batch, starts.tour_BN, starts.stream_R, augment=self.augment, stop=stop, watch=watch
+            self.searcher, batch, starts.tour_BN, starts.stream_R, augment=self.copies, stop=stop, watch=watch
         )
-        best_BN = best_tours(run.state, self.augment)
+        best_BN = best_tours(run.state, self.copies)
+        if finish and not run.interrupted and run.steps:
+            best_BN = self.searcher.finish(batch, best_BN, stop.deadline(FINISH_SECONDS))
         return Found(problem=self.problem, batch=batch, start_BN=starts.tour_BN, best_BN=best_BN, run=run)

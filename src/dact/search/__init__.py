@@ -15,6 +15,7 @@ from dact.search.engines import (
     rehearse,
     settled_precision,
 )
+from dact.search.hybrid import HybridConfig, HybridSearcher, usual_walks
 from dact.search.loop import Pace, SearchRun, Watcher, best_costs, run
 from dact.search.searcher import Searcher
 from dact.search.state import SearchState, start_state
@@ -29,6 +30,8 @@ __all__ = [
     "Engine",
     "FusedEngine",
     "GraphedEngine",
+    "HybridConfig",
+    "HybridSearcher",
     "Pace",
     "Parts",
     "PlainEngine",
@@ -54,4 +57,5 @@ __all__ = [
     "settled_precision",
     "start_state",
     "step",
+    "usual_walks",
 ]

@@ -61,10 +61,11 @@ def search_batch(
     """Search from the given tours, `augment` rows for each, each with its own stream of random numbers."""
     if batch.length < SMALLEST:
         stop = Stop(steps=0)
-    rows = batch.augmented(augment)
+    rows = searcher.copies(batch, augment)
     tour_RN = tour_BN.repeat_interleave(augment, dim=0)
     state = start_state(tour_RN, rows.cost(tour_RN), stream_R)
     began = stop.elapsed()
+    searcher.limit(stop)
     searcher.prepare(rows, state)
     # A first search on a GPU compiles for half a minute, which nobody means by a time limit.
     stop.leave_out(stop.elapsed() - began)

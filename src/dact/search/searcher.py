@@ -2,8 +2,11 @@
 
 from typing import Protocol
 
+from torch import Tensor
+
 from dact.problems import Batch
 from dact.search.state import SearchState
+from dact.search.stop import Stop
 
 
 class Searcher(Protocol):
@@ -14,7 +17,7 @@ class Searcher(Protocol):
 
     @property
     def name(self) -> str:
-        """For tables of results."""
+        """For reports."""
         ...
 
     @property
@@ -23,7 +26,15 @@ class Searcher(Protocol):
         ...
 
     def row_bytes(self, length: int) -> int:
-        """About how much memory a row of this tour length takes."""
+        """About how much device memory a row of this tour length takes."""
+        ...
+
+    def copies(self, batch: Batch, count: int) -> Batch:
+        """Every row so many times in turn, as the method wants to see them."""
+        ...
+
+    def limit(self, stop: Stop) -> None:
+        """Called before a search: this is when it will end."""
         ...
 
     def prepare(self, batch: Batch, state: SearchState) -> None:
@@ -33,3 +44,22 @@ class Searcher(Protocol):
     def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
         """The state after `steps` more steps."""
         ...
+
+    def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> Tensor:
+        """What an answer is made of: the best tours found, perhaps bettered until a moment by `time.perf_counter`."""
+        ...
+
+
+class StepByStep:
+    """The parts of `Searcher` that say little for a method whose steps are all alike."""
+
+    def copies(self, batch: Batch, count: int) -> Batch:
+        """Under the symmetries of the square."""
+        return batch.augmented(count)
+
+    def limit(self, stop: Stop) -> None:
+        """When the search ends does not matter."""
+
+    def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> Tensor:
+        """The tours as they were found."""
+        return tour_BN

@@ -38,6 +38,10 @@ class Stop:
         """Seconds until the time limit; infinite without one."""
         return math.inf if self.seconds is None else self.seconds - self.elapsed()
 
+    def deadline(self, grace: float) -> float:
+        """When the time limit and some seconds of grace are over, by `time.perf_counter`."""
+        return time.perf_counter() + max(0.0, self.left()) + grace
+
     def reached(self, steps_done: int, cost: float) -> bool:
         """Should the search stop?"""
         if self.steps is not None and steps_done >= self.steps:

@@ -1,1 +1,96 @@
-"""Descents to local optima, and rounds of kick and descent."""
+"""Local search: tours to local optima, and rounds of kick and descent, many rows side by side.
+
+A descent looks at one node after another, makes the best move towards one of its neighbours, and looks again only at
+nodes whose neighbours in the tour have changed. `moves.py` lists the kinds of moves. A round kicks the tour out of its
+local optimum, descends, and accepts what comes of it or goes back. Rows do not wait for one another.
+
+Three forms: plain PyTorch (`reference.py`), one best move at a time, the truth for what a local optimum is; CUDA C
+(`rounds.cu`), a warp for each row; Numba (`numba_impl.py`), a core for each row. The last two make the same moves.
+"""
+
+import time
+
+import torch
+from torch import Tensor
+
+from dact.kernels.descent.job import COUNTS, KICKS, KickConfig, Launch, Rows, Terrain, start_rows, tour_cost
+from dact.kernels.descent.moves import NEIGHBOURHOODS, codes
+from dact.kernels.descent.terrain import make_terrain
+
+FULL_LOOKS = 16
+"""The same where every look tries all nodes."""
+LOOKS = 2_000
+"""Looks of a row in one launch: some tens of milliseconds, after which the host may stop the search."""
+
+
+def launch(work: Launch) -> None:
+    """Advance all rows: on a GPU by CUDA C, on a CPU by Numba."""
+    if work.rows.work_RN.is_cuda:
+        from dact.kernels.descent.cuda_impl import launch_cuda
+
+        launch_cuda(work)
+    else:
+        from dact.kernels.descent.numba_impl import launch_numba
+
+        launch_numba(work)
+
+
+def descend_fully(
+    terrain: Terrain, rows: Rows, codes_V: Tensor, deadline: float = float("inf"), threads: int = 1
+) -> bool:
+    """Take every row's best tour to a local optimum over all pairs of nodes; True if that was done by the deadline.
+
+    The deadline is by `time.perf_counter`; after it, tours are better or as before, but not known to be optimal.
+    `terrain` should name no neighbours, so that all nodes are tried.
+    """
+    settings = KickConfig(reach=0.0)
+    rows.work_RN.copy_(rows.best_RN)
+    rows.cost_R3[:, 0] = rows.cost_R3[:, 2]
+    made, optimal = -1, False
+    while not optimal:
+        rows.all_dirty(terrain.depots)
+        rows.count_R6[:, COUNTS.index("judged")] = 0
+        target = int(rows.count_R6[:, 0].min())
+        while bool((rows.dirty_RW != 0).any()) or not bool(rows.done(target).all()):
+            if time.perf_counter() > deadline:
+                return False
+            launch(
+                Launch(
+                    terrain=terrain,
+                    rows=rows,
+                    codes_V=codes_V,
+                    settings=settings,
+                    rounds=target,
+                    looks=FULL_LOOKS,
+                    threads=threads,
+                )
+            )
+        # A pass that makes no move has seen every candidate of the tours as they are.
+        before, made = made, int(rows.count_R6[:, COUNTS.index("moves")].sum())
+        optimal = before == made
+    return True
+
+
+def warm_up(terrain: Terrain, rows: Rows, codes_V: Tensor) -> None:
+    """Compile, or load what has been compiled."""
+    launch(Launch(terrain=terrain, rows=rows, codes_V=codes_V, settings=KickConfig(), rounds=0, looks=0))
+    if rows.work_RN.is_cuda:
+        torch.cuda.synchronize()
+
+
+__all__ = [
+    "KICKS",
+    "LOOKS",
+    "NEIGHBOURHOODS",
+    "KickConfig",
+    "Launch",
+    "Rows",
+    "Terrain",
+    "codes",
+    "descend_fully",
+    "launch",
+    "make_terrain",
+    "start_rows",
+    "tour_cost",
+    "warm_up",
+]

@@ -121,6 +121,8 @@ class Launch:
     distribution. 0: never."""
     cooling: float = 0.0
     """What the logarithm of the temperature changes by in each round."""
+    threads: int = 1
+    """Of a CPU, that rows are shared out to."""
 
 
 def all_bits(nodes: int, depots: int, device: torch.device) -> Tensor:

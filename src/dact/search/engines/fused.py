@@ -16,6 +16,7 @@ from dact.problems import Batch, Problem
 from dact.search.engines.base import SearchConfig, Step
 from dact.search.engines.fused_policy import FusedPolicy
 from dact.search.engines.replay import Replays
+from dact.search.searcher import StepByStep
 from dact.search.state import SearchState
 from dact.search.step import look
 
@@ -39,7 +40,7 @@ def why_not(policy: Policy, config: SearchConfig) -> str | None:
 
 
 @dataclass
-class FusedEngine:
+class FusedEngine(StepByStep):
     """Look, pick, move: about eight kernels a step, none of which stores anything of size N x N.
 
     For CVRP that holds for 2-opt; what insert and swap may do there is a mask of the problem's own.

@@ -13,6 +13,7 @@ from dact.search.engines.base import SearchConfig, Step
 from dact.search.engines.plain import PlainEngine
 from dact.search.engines.precision import Precision, find_precision
 from dact.search.engines.replay import Replays
+from dact.search.searcher import StepByStep
 from dact.search.state import SearchState
 
 
@@ -44,7 +45,7 @@ def _matrix_products(precision: str) -> Iterator[None]:
 
 
 @dataclass
-class GraphedEngine:
+class GraphedEngine(StepByStep):
     """Gives the plain engine's answers for the same seed, up to the rounding of its precision."""
 
     problem: Problem

@@ -11,6 +11,7 @@ from dact.kernels.row_draws import row_draws
 from dact.policy import PairDistribution
 from dact.problems import Batch, Problem
 from dact.search.engines.base import SearchConfig, Step
+from dact.search.searcher import StepByStep
 from dact.search.state import SearchState
 from dact.search.step import look, step
 
@@ -19,7 +20,7 @@ PAIR_BYTES = 160
 
 
 @dataclass(frozen=True)
-class PlainEngine:
+class PlainEngine(StepByStep):
     """Look, pick a pair, apply the operator, keep the best, go back after too long without a better one."""
 
     problem: Problem

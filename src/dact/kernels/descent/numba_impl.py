@@ -1,0 +1,214 @@
+"""Rounds on a CPU, compiled by Numba: `rounds.cu` in Python, move for move and bit for bit.
+
+Rows are independent, so that threads share them out. What is compiled is kept in the user's cache folder.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
+# ruff: noqa: ANN001, ANN202
+import hashlib
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numba import config
+
+from dact.kernels.descent.job import KICKS, Launch
+from dact.kernels.descent.numba_kicks import MOST_STRINGS, kicked
+from dact.kernels.descent.numba_moves import (
+    EMPTY,
+    ONE,
+    ZERO,
+    Row,
+    bare,
+    copy,
+    distance,
+    draw,
+    feasible,
+    gain,
+    make,
+    mark,
+    named,
+    node_at,
+    settle,
+)
+from dact.kernels.nvrtc import cache_folder
+
+FILES = ("numba_moves.py", "numba_kicks.py", "numba_impl.py")
+ROUNDS, MOVES, LOOKS, BETTERS, SCAN, JUDGED = range(6)
+
+
+def _cache() -> Path:
+    """A folder for just these sources: Numba itself only notices changes of the file that a function stands in."""
+    sources = b"".join((Path(__file__).parent / name).read_bytes() for name in FILES)
+    return cache_folder() / f"numba-{hashlib.sha256(sources).hexdigest()[:16]}"
+
+
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    vars(config)["CACHE_DIR"] = str(_cache())
+
+
+@bare()
+def _next_dirty(row, first):
+    words = len(row.dirty)
+    word = first >> 5
+    for k in range(words + 1):
+        bits = row.dirty[word]
+        if k == 0:
+            bits &= np.uint32(0xFFFFFFFF) << np.uint32(first & 31)
+        if bits:
+            bit = 0
+            while not bits & (ONE << np.uint32(bit)):
+                bit += 1
+            return 32 * word + bit
+        word = word + 1 if word + 1 < words else 0
+    return -1
+
+
+@bare()
+def _near_enough(row, u):
+    """How many of a node's neighbours are near enough for a move towards them to pay."""
+    neighbours = row.near.shape[1]
+    if neighbours == 0:
+        return row.nodes - row.depots
+    if not row.reach > 0:
+        return neighbours
+    place = row.pos[u]
+    behind, last = distance(row, u, node_at(row, place + 1)), distance(row, node_at(row, place - 1), u)
+    farthest = row.reach * max(behind, last)
+    near = 0
+    for k in range(neighbours):
+        near += distance(row, u, row.near[u, k]) < farthest
+    return near
+
+
+@bare()
+def _look(row, u):
+    """What the best move at a node gains, and the move; 0 if nothing gains enough."""
+    tried, neighbours = _near_enough(row, u), row.near.shape[1]
+    best, move = row.least, (False, 0, 0, 0, 0, False, False)
+    p, found = row.pos[u], False
+    for which in range(tried + (1 if row.depots else 0)):
+        if which < tried:
+            v = np.int64(row.near[u, which]) if neighbours else row.depots + which
+        elif row.state[EMPTY] >= 0:
+            v = np.int64(row.tour[row.state[EMPTY]])
+        else:
+            break
+        if v == u:
+            continue
+        q = row.pos[v]
+        for code in row.codes:
+            trial = named(row, p, q, np.int64(code))
+            if not (trial[0] and feasible(row, trial[1], trial[2], trial[3], trial[4])):
+                continue
+            gained = gain(row, trial[1], trial[2], trial[3], trial[4], trial[5], trial[6])
+            if gained > best:
+                best, move, found = gained, trial, True
+    return best if found else ZERO, move
+
+
+@bare()
+def _judge(row, current, best, cost, count, temperature, cooling):
+    """A new best, the next current tour, or a way back to the current one."""
+    if cost[0] < cost[2] - row.least:
+        copy(row.tour, best, row.nodes)
+        cost[2] = cost[0]
+        count[BETTERS] += 1
+    limit = cost[1]
+    if temperature > 0 and count[ROUNDS] > 0:
+        share = (draw(row, 1 << 30) + 1) * (1.0 / (1 << 30))
+        limit -= cost[1] * temperature * math.exp(cooling * count[ROUNDS]) * math.log(share)
+    if cost[0] < limit:
+        copy(row.tour, current, row.nodes)
+        cost[1] = cost[0]
+    else:
+        copy(current, row.tour, row.nodes)
+        cost[0] = cost[1]
+        settle(row, 0, row.nodes)
+    count[JUDGED] = 1
+
+
+@bare(nogil=True)
+def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperature, cooling):
+    settle(row, 0, row.nodes)
+    while looks_left > 0:
+        looks_left -= 1
+        node = _next_dirty(row, count[SCAN])
+        if node < 0:
+            if not count[JUDGED]:
+                _judge(row, current, best, cost, count, temperature, cooling)
+            if count[ROUNDS] >= rounds:
+                break
+            cost[0] = kicked(row, kick[0], kick[1], kick[2])
+            count[ROUNDS] += 1
+            count[JUDGED] = 0
+            continue
+        row.dirty[node >> 5] &= ~(ONE << np.uint32(node & 31))
+        gained, move = _look(row, node)
+        count[LOOKS] += 1
+        count[SCAN] = node
+        if gained > 0:
+            make(row, move[1], move[2], move[3], move[4], move[5], move[6])
+            mark(row, node)
+            cost[0] -= gained
+            count[MOVES] += 1
+
+
+@bare(nogil=True, cache=True)
+def _run_rows(
+    first, last, depots, asymmetric, matrix, xy, dist, which, demand, capacity, near, least, source, codes,
+    work, current, best, cost, dirty, stream, count, rounds, looks, kick, reach, temperature, cooling, space, turn,
+):  # fmt: skip
+    """Advance rows first .. last - 1. One compiled function, so that all of it is kept in the cache."""
+    nodes = work.shape[1]
+    for index in range(first, last):
+        instance = source[index]
+        copy(work[index], space[0], nodes)
+        space[6, 0], space[6, 1] = nodes, -1
+        row = Row(
+            nodes, depots, np.int64(capacity[instance]), least[instance], reach, asymmetric, matrix,
+            xy[instance if not matrix else 0], dist[which[instance] if matrix else 0], demand[instance], near[instance],
+            codes, space[0], space[1], space[2], space[3], space[4], space[5], turn, dirty[index], space[6], space[7],
+            stream[index : index + 1],
+        )  # fmt: skip
+        _run_row(row, current[index], best[index], cost[index], count[index], rounds, looks, kick, temperature, cooling)
+        copy(space[0], work[index], nodes)
+
+
+def launch_numba(launch: Launch) -> None:
+    """Advance all rows."""
+    terrain, rows, settings = launch.terrain, launch.rows, launch.settings
+    none2, none3 = np.zeros((1, 1, 2), np.float32), np.zeros((1, 1, 1), np.float32)
+    matrix = terrain.distance_MNN is not None
+    arguments = (
+        terrain.depots, terrain.asymmetric, matrix,
+        none2 if terrain.xy_IN2 is None else terrain.xy_IN2.numpy(),
+        none3 if terrain.distance_MNN is None else terrain.distance_MNN.numpy(),
+        terrain.matrix_I.numpy(), terrain.demand_IN.numpy(), terrain.capacity_I.numpy(), terrain.near_INK.numpy(),
+        terrain.least_I.numpy(), rows.source_R.numpy(), launch.codes_V.numpy(), rows.work_RN.numpy(),
+        rows.current_RN.numpy(), rows.best_RN.numpy(), rows.cost_R3.numpy(), rows.dirty_RW.numpy().view(np.uint32),
+        rows.stream_R.numpy().view(np.uint64), rows.count_R6.numpy(), launch.rounds, launch.looks,
+        np.array([KICKS.index(settings.kick), settings.size, settings.window]), np.float32(settings.reach),
+        launch.temperature, launch.cooling,
+    )  # fmt: skip
+    count, threads = len(rows.work_RN), launch.threads
+
+    def run(part: tuple[int, int]) -> None:
+        width = max(terrain.nodes + 1, terrain.depots + 1, MOST_STRINGS)
+        turn = np.empty(terrain.nodes + 1 if terrain.asymmetric else 1)
+        _run_rows(*part, *arguments, np.empty((8, width), np.int64), turn)
+
+    if threads == 1 or count == 1:
+        run((0, count))
+        return
+    share = -(-count // threads)
+    parts = [(first, min(first + share, count)) for first in range(0, count, share)]
+    list(_pool(threads).map(run, parts))
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="dact-descent")

@@ -1,0 +1,219 @@
+"""Kicks on a CPU: `kicks.cuh` in Python, move for move and bit for bit."""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
+# ruff: noqa: ANN001, ANN201, ANN202
+import numpy as np
+
+from dact.kernels.descent.numba_moves import (
+    LENGTH,
+    bare,
+    copy,
+    distance,
+    draw,
+    feasible,
+    gain,
+    make,
+    mark,
+    mixed,
+    named,
+    node_at,
+    route_end,
+    settle,
+    wrapped,
+)
+
+PAIRS, NEARBY, BRIDGE, RUIN = range(4)
+TAKEN = 0xFFFF
+MOST_STRINGS = 16
+BLINKS = np.uint64(10)
+"""Of 1024 places that are passed over when a node is put back."""
+INFINITE = 1e300
+
+
+@bare()
+def total_cost(row):
+    """Sums of float32 lengths in float64 are exact: the order does not matter."""
+    total = 0.0
+    for place in range(row.state[LENGTH]):
+        total += np.float64(distance(row, row.tour[place], node_at(row, place + 1)))
+    return total
+
+
+@bare()
+def _drawn_pair(row, kind, window, centre):
+    """Two nodes and the code of a move."""
+    if kind == NEARBY and row.near.shape[1]:
+        among = min(window, row.near.shape[1])
+        k = draw(row, among + 1)
+        u = np.int64(centre if k == among else row.near[centre, k])
+        v = np.int64(row.near[u, draw(row, among)])
+        return u, v, np.int64(row.codes[draw(row, len(row.codes))])
+    u = row.depots + draw(row, row.nodes - row.depots)
+    v = row.depots + draw(row, row.nodes - row.depots)
+    k = draw(row, 4)
+    return u, v, (2 if row.depots and k & 2 else 1) | (k & 1) << 5
+
+
+@bare()
+def _kick_by_moves(row, kind, size, window):
+    centre = row.depots + draw(row, row.nodes - row.depots)
+    made, tries = 0, 0
+    while made < size and tries < 4 * size:
+        tries += 1
+        if kind == BRIDGE:
+            la, lb = 1 + draw(row, window), 1 + draw(row, window)
+            a = draw(row, row.state[LENGTH])
+            b, fa, fb = a + la, False, False
+            there = row.depots == 0 and la + lb < row.state[LENGTH]
+        else:
+            u, v, code = _drawn_pair(row, kind, window, centre)
+            if u == v:
+                continue
+            there, a, la, b, lb, fa, fb = named(row, row.pos[u], row.pos[v], code)
+            there = there and feasible(row, a, la, b, lb)
+        if not there:
+            continue
+        gained = gain(row, a, la, b, lb, fa, fb)
+        if -row.least <= gained <= row.least:
+            continue
+        make(row, a, la, b, lb, fa, fb)
+        made += 1
+
+
+@bare()
+def _take_string(row, p, longest):
+    """Take out some nodes around a place, within its route."""
+    longest = min(longest, row.state[LENGTH])
+    low, high = p - longest + 1, p + longest - 1
+    if row.depots:
+        low, high = row.start[row.route[p]] + 1, route_end(row, row.route[p]) - 1
+        longest = min(high - low + 1, longest)
+    length = 1 + draw(row, longest)
+    earliest, latest = max(p - length + 1, low), min(high - length + 1, p)
+    first = earliest + draw(row, latest - earliest + 1)
+    for k in range(length):
+        row.tour[wrapped(row, first + k)] = TAKEN
+
+
+@bare()
+def _ruined(row, p, count):
+    if row.tour[p] == TAKEN:
+        return True
+    if row.depots:
+        for k in range(count):
+            if row.lost[k] == row.route[p]:
+                return True
+    return False
+
+
+@bare()
+def _ruin(row, size, window):
+    """Strings out of the routes near a node; their nodes come to the end of the tour's array."""
+    centre = row.depots + draw(row, row.nodes - row.depots)
+    strings, count = min(1 + draw(row, size), MOST_STRINGS), 0
+    for k in range(-1, row.near.shape[1]):
+        if count >= strings:
+            break
+        place = row.pos[np.int64(centre if k < 0 else row.near[centre, k])]
+        if _ruined(row, place, count):
+            continue
+        row.lost[count] = row.route[place] if row.depots else 0
+        count += 1
+        _take_string(row, place, window)
+    left = 0
+    for place in range(row.state[LENGTH]):
+        if row.tour[place] != TAKEN:
+            row.spare[left] = row.tour[place]
+            left += 1
+    to = left
+    for node in range(row.nodes):
+        if row.tour[row.pos[node]] == TAKEN:
+            row.spare[to] = node
+            to += 1
+    copy(row.spare, row.tour, row.nodes)
+    row.state[LENGTH] = left
+    settle(row, 0, left)
+
+
+@bare()
+def _choose_next(row, order, salt):
+    """Which node is put back next: any, the largest, the farthest or the nearest from the depot."""
+    top, which = np.int64(0), -1
+    for place in range(row.state[LENGTH], row.nodes):
+        node = row.tour[place]
+        if order == 0:
+            key = np.int64(mixed(salt + np.uint64(node)) >> np.uint64(40))
+        elif order == 1:
+            key = np.int64(row.demand[node])
+        else:
+            # Lengths are not negative, so their bits are in the order of their values.
+            bits = np.int64(np.float32(distance(row, 0, node)).view(np.uint32))
+            key = bits if order == 2 else 0xFFFFFFFF - bits
+        if which < 0 or key > top:
+            top, which = key, place
+    length = row.state[LENGTH]
+    row.tour[which], row.tour[length] = row.tour[length], row.tour[which]
+
+
+@bare()
+def _cheapest_place(row, node, salt):
+    """The cheapest place to put a node, by the place it pushes back; -1 if no route has room for it."""
+    least, which = np.float32(np.inf), -1
+    for place in range(1, row.state[LENGTH] + 1):
+        if row.depots:
+            route = row.route[place - 1]
+            load = row.cum[route_end(row, route) - 1] - row.cum[row.start[route]]
+            if load + row.demand[node] > row.capacity:
+                continue
+        if mixed(salt + np.uint64(place)) >> np.uint64(54) < BLINKS:
+            continue
+        last, behind = row.tour[place - 1], node_at(row, place)
+        more = distance(row, last, node) + distance(row, node, behind) - distance(row, last, behind)
+        if which < 0 or more < least:
+            least, which = more, place
+    return which
+
+
+@bare()
+def _put_in(row, node, place):
+    length = row.state[LENGTH]
+    for k in range(length, place, -1):
+        row.tour[k] = row.tour[k - 1]
+    row.tour[place] = node
+    row.state[LENGTH] = length + 1
+    settle(row, place, length + 1 - place)
+    mark(row, node)
+    mark(row, node_at(row, place - 1))
+    mark(row, node_at(row, place + 1))
+
+
+@bare()
+def _recreate(row):
+    order = draw(row, 4)
+    if not row.depots and order == 1:
+        order = 0
+    salt = row.stream[0]
+    while row.state[LENGTH] < row.nodes:
+        _choose_next(row, order, salt)
+        node = np.int64(row.tour[row.state[LENGTH]])
+        draw(row, 1)
+        place = _cheapest_place(row, node, row.stream[0])
+        if place < 0:
+            return False
+        _put_in(row, node, place)
+    return True
+
+
+@bare()
+def kicked(row, kind, size, window):
+    """Kick the tour; its cost, infinite where a node could not be put back."""
+    if kind != RUIN:
+        _kick_by_moves(row, kind, size, window)
+        return total_cost(row)
+    _ruin(row, size, window)
+    if _recreate(row):
+        return total_cost(row)
+    row.state[LENGTH] = row.nodes
+    for word in range(len(row.dirty)):
+        row.dirty[word] = 0
+    return INFINITE

@@ -1,0 +1,309 @@
+"""A row's tour and the moves that change it, for a CPU: `moves.cuh` in Python, move for move and bit for bit.
+
+Numbers of a row that change (how many positions there are, where the first empty route is) stand in `state`, the others
+are arrays or constants. Integers in the search are exact; lengths are float32, their sums float64 where it matters.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
+# ruff: noqa: ANN001, ANN201
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+LENGTH, EMPTY = 0, 1
+"""Places in `state`."""
+ZERO, ONE = np.float32(0), np.uint32(1)
+GROWTH = np.uint64(0x9E3779B97F4A7C15)
+FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+bare = partial(njit, _nrt=False, error_model="numpy")
+"""Without reference counts, which would take ten times the time of the search: nothing is allocated in here."""
+
+
+class Row(NamedTuple):
+    """What the routines know of a row; see `Row` in moves.cuh."""
+
+    nodes: int
+    depots: int
+    capacity: Any
+    least: Any
+    reach: Any
+    asymmetric: bool
+    matrix: bool
+    xy: Any
+    dist: Any
+    demand: Any
+    near: Any
+    codes: Any
+    tour: Any
+    pos: Any
+    spare: Any
+    route: Any
+    start: Any
+    cum: Any
+    turn: Any
+    dirty: Any
+    state: Any
+    lost: Any
+    """The routes that have lost a string."""
+    stream: Any
+
+
+@bare(inline="always")
+def mixed(x):
+    """A number mixed well, as in dact.kernels.row_draws."""
+    x = (x ^ (x >> np.uint64(30))) * FACTORS[0]
+    x = (x ^ (x >> np.uint64(27))) * FACTORS[1]
+    return x ^ (x >> np.uint64(31))
+
+
+@bare(inline="always")
+def draw(row, below):
+    """An integer from 0 to below - 1."""
+    row.stream[0] += GROWTH
+    return np.int64(((mixed(row.stream[0]) >> np.uint64(33)) * np.uint64(below)) >> np.uint64(31))
+
+
+@bare(inline="always")
+def copy(source, target, count):
+    """The first numbers of one array into another; a slice would be allocated."""
+    for k in range(count):
+        target[k] = source[k]
+
+
+@bare(inline="always")
+def distance(row, here, there):
+    """From one node to another."""
+    if row.matrix:
+        return row.dist[here, there]
+    x = row.xy[here, 0] - row.xy[there, 0]
+    y = row.xy[here, 1] - row.xy[there, 1]
+    return np.sqrt(x * x + y * y)
+
+
+@bare(inline="always")
+def wrapped(row, place):
+    """A place around the end of the tour."""
+    length = row.state[LENGTH]
+    if place >= length:
+        return place - length
+    return place + length if place < 0 else place
+
+
+@bare(inline="always")
+def node_at(row, place):
+    """The node at a place, around the end of the tour."""
+    return row.tour[wrapped(row, place)]
+
+
+@bare(inline="always")
+def route_end(row, route):
+    """The place behind a route."""
+    return row.start[route + 1] if route + 1 < row.depots else row.state[LENGTH]
+
+
+@bare()
+def exchange(row, p, q, code):
+    """A stretch that begins or ends with u comes to stand beside v; what stood there takes its place."""
+    length, other = (code >> 2) & 3, (code >> 6) & 3
+    back, before, flip_v = (code >> 4) & 1, (code >> 5) & 1, (code >> 8) & 1 == 1
+    flip_u = length > 1 and (back != before)
+    su = p - length + 1 if back else p
+    sv = q - other if before else q + 1
+    if row.depots:
+        ru, rv = row.route[p], row.route[q]
+        if su <= row.start[ru] or su + length > route_end(row, ru):
+            return False, 0, 0, 0, 0, False, False
+        if sv <= row.start[rv] or sv + other > route_end(row, rv):
+            return False, 0, 0, 0, 0, False, False
+        if su <= q < su + length:
+            return False, 0, 0, 0, 0, False, False
+        if sv + other <= su:
+            return True, sv, other, su, length, flip_v, flip_u
+        return sv >= su + length, su, length, sv, other, flip_u, flip_v
+    su = wrapped(row, su)
+    offset = wrapped(row, wrapped(row, sv) - su)
+    if wrapped(row, q - su) < length:
+        return False, 0, 0, 0, 0, False, False
+    if other == 0 and offset == 0:
+        offset = length
+    if offset < length or offset + other > row.state[LENGTH]:
+        return False, 0, 0, 0, 0, False, False
+    rest = row.state[LENGTH] - offset - other
+    if offset - length <= rest:
+        return True, su, length, su + offset, other, flip_u, flip_v
+    sv = wrapped(row, su + offset)
+    return True, sv, other, sv + other + rest, length, flip_v, flip_u
+
+
+@bare()
+def two_opt(row, p, q, before):
+    """u and v become neighbours, and so do the nodes behind (or before) them."""
+    if row.depots == 0:
+        a, length = p + 1 - before, wrapped(row, q - p)
+        if not row.asymmetric and 2 * length > row.state[LENGTH]:
+            a += length
+            length = row.state[LENGTH] - length
+        a = wrapped(row, a)
+        return True, a, length, a + length, 0, True, False
+    if before and q == row.start[row.route[q]]:
+        return False, 0, 0, 0, 0, False, False
+    low, high = min(p, q), max(p, q)
+    a = low + 1 - before
+    if row.route[p] == row.route[q]:
+        return True, a, high - low, a + high - low, 0, True, False
+    head = row.start[row.route[high]] + 1
+    return True, a, route_end(row, row.route[low]) - a, head, high + 1 - before - head, True, True
+
+
+@bare()
+def two_opt_star(row, p, q, before):
+    """v's rest of its route comes to stand behind u, and u's behind the one before v (or the other way around)."""
+    if row.depots == 0 or row.route[p] == row.route[q] or (not before and q == row.start[row.route[q]]):
+        return False, 0, 0, 0, 0, False, False
+    su, sv = p + 1 - before, q + before
+    lu, lv = route_end(row, row.route[p]) - su, route_end(row, row.route[q]) - sv
+    if su < sv:
+        return True, su, lu, sv, lv, False, False
+    return True, sv, lv, su, lu, False, False
+
+
+@bare(inline="always")
+def named(row, p, q, code):
+    """(is there one, a, la, b, lb, turn a, turn b): the move that a code names for the nodes at two places."""
+    kind, before = code & 3, (code >> 5) & 1
+    if kind == 0:
+        return exchange(row, p, q, code)
+    if kind == 1:
+        return two_opt(row, p, q, before)
+    return two_opt_star(row, p, q, before)
+
+
+@bare(inline="always")
+def feasible(row, a, la, b, lb):
+    """Do both routes stay within the capacity?"""
+    if not row.depots:
+        return True
+    ra, rb = row.route[a - 1], row.route[b - 1]
+    if ra == rb:
+        return True
+    load_a = row.cum[route_end(row, ra) - 1] - row.cum[row.start[ra]]
+    load_b = row.cum[route_end(row, rb) - 1] - row.cum[row.start[rb]]
+    leaves, comes = row.cum[a + la - 1] - row.cum[a - 1], row.cum[b + lb - 1] - row.cum[b - 1]
+    return load_a - leaves + comes <= row.capacity and load_b - comes + leaves <= row.capacity
+
+
+@bare()
+def turned(row, first, length):
+    """What it costs more to drive a stretch backwards."""
+    first = wrapped(row, first)
+    last, size = first + length - 1, row.state[LENGTH]
+    if last < size:
+        return np.float32(row.turn[last] - row.turn[first])
+    return np.float32(row.turn[size] - row.turn[first] + row.turn[last - size])
+
+
+@bare()
+def gain(row, a, la, b, lb, fa, fb):
+    """By how much the move shortens the tour."""
+    between = b - a - la
+    before, behind = node_at(row, a - 1), node_at(row, b + lb)
+    a0, a1 = node_at(row, a), node_at(row, a + la - 1)
+    b0, b1 = node_at(row, b), node_at(row, b + lb - 1)
+    m0, m1 = node_at(row, a + la), node_at(row, b - 1)
+    gained, here = ZERO, before
+    if la:
+        gained += distance(row, here, a0)
+        here = a1
+    if between:
+        gained += distance(row, here, m0)
+        here = m1
+    if lb:
+        gained += distance(row, here, b0)
+        here = b1
+    gained += distance(row, here, behind)
+    spent, here = ZERO, before
+    if lb:
+        spent += distance(row, here, b1 if fb else b0)
+        here = b0 if fb else b1
+    if between:
+        spent += distance(row, here, m0)
+        here = m1
+    if la:
+        spent += distance(row, here, a1 if fa else a0)
+        here = a0 if fa else a1
+    spent += distance(row, here, behind)
+    if row.asymmetric:
+        if fa and la:
+            spent += turned(row, a, la)
+        if fb and lb:
+            spent += turned(row, b, lb)
+    return gained - spent
+
+
+@bare(inline="always")
+def mark(row, node):
+    """Let the descent look at a customer again."""
+    if node >= row.depots:
+        row.dirty[node >> 5] |= ONE << np.uint32(node & 31)
+
+
+@bare()
+def settle(row, first, length):
+    """Bring positions, loads and routes up to date after the nodes at some consecutive places have changed."""
+    for k in range(length):
+        place = wrapped(row, first + k)
+        row.pos[row.tour[place]] = place
+    if row.depots:
+        load = row.cum[first - 1] if first else 0
+        route = row.route[first - 1] if first else -1
+        for place in range(first, first + length):
+            node = row.tour[place]
+            load += row.demand[node]
+            row.cum[place] = load
+            if node < row.depots:
+                route += 1
+                row.start[route] = place
+            row.route[place] = route
+        row.state[EMPTY] = -1
+        for route in range(row.depots):
+            if route_end(row, route) == row.start[route] + 1:
+                row.state[EMPTY] = row.start[route]
+                break
+    if row.asymmetric:
+        total = 0.0
+        for place in range(row.state[LENGTH]):
+            here, there = row.tour[place], node_at(row, place + 1)
+            row.turn[place] = total
+            total += np.float64(distance(row, there, here)) - np.float64(distance(row, here, there))
+        row.turn[row.state[LENGTH]] = total
+
+
+@bare()
+def make(row, a, la, b, lb, fa, fb):
+    """Change the tour, and let the descent look at the nodes that have other neighbours now."""
+    between = b - a - la
+    length = la + between + lb
+    mark(row, node_at(row, a - 1))
+    mark(row, node_at(row, b + lb))
+    if la:
+        mark(row, node_at(row, a))
+        mark(row, node_at(row, a + la - 1))
+    if lb:
+        mark(row, node_at(row, b))
+        mark(row, node_at(row, b + lb - 1))
+    if between:
+        mark(row, node_at(row, a + la))
+        mark(row, node_at(row, b - 1))
+    for k in range(lb):
+        row.spare[k] = node_at(row, b + lb - 1 - k if fb else b + k)
+    for k in range(between):
+        row.spare[lb + k] = node_at(row, a + la + k)
+    for k in range(la):
+        row.spare[lb + between + k] = node_at(row, a + la - 1 - k if fa else a + k)
+    for k in range(length):
+        row.tour[wrapped(row, a + k)] = row.spare[k]
+    settle(row, a, length)

@@ -1,0 +1,265 @@
+"""The hybrid search: rounds of a kick, a descent to a local optimum, and a rule for what is accepted.
+
+Shape letters: I instances, R rows (instances times walks), N tour length.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from dact.kernels import descent
+from dact.problems import Batch
+from dact.search.searcher import StepByStep
+from dact.search.state import SearchState
+from dact.search.stop import Stop
+from dact.threads import workers
+
+AUTO = "auto"
+WARPS = 16
+"""Walks of one instance for each multiprocessor of a GPU: as many as it works on at a time."""
+CURRENT, BEST = 1, 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class HybridConfig:
+    """How rounds are made. What is left to `auto` or 0 is chosen for the problem, its size and the device."""
+
+    walks: int = 0
+    """Rows that search one instance, each by random numbers of its own."""
+    kick: str = AUTO
+    """One of KICKS."""
+    kick_size: int = 0
+    """Moves of a kick, or the most strings that `ruin` takes out."""
+    kick_window: int = 0
+    """How far a kick reaches."""
+    neighbours: int = 0
+    """Nearest customers that moves of a node are tried with."""
+    temperature: float = -1.0
+    """How much worse an accepted tour may be at first, in mean lengths of a leg; 0 accepts better ones only."""
+    takeover: int = 0
+    """Rounds after which the worse half of an instance's walks goes on from the tours of the better half."""
+
+    def __post_init__(self) -> None:
+        if self.kick not in (AUTO, *descent.KICKS):
+            raise ValueError(f"kick '{self.kick}' is not one of {', '.join((AUTO, *descent.KICKS))}")
+        for name, most in (("walks", 10**6), ("kick_size", 1000), ("kick_window", 1000), ("neighbours", 1000)):
+            if not 0 <= getattr(self, name) <= most:
+                raise ValueError(f"{name} {getattr(self, name)} is not between 0 and {most}")
+        if not 0 <= self.takeover < 2**31:
+            raise ValueError(f"takeover {self.takeover} is not between 0 and 2^31 - 1")
+        if not (self.temperature == -1 or 0 <= self.temperature < 1000):
+            raise ValueError(f"temperature {self.temperature} is not between 0 and 1000")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settled:
+    """What the settings come to for instances of one size on one device."""
+
+    kick: descent.KickConfig
+    neighbours: int
+    neighbourhoods: tuple[str, ...]
+    temperature: float
+    """At first, as a share of the cost."""
+    cooling: float
+    """The temperature at the end, over the one at first."""
+    takeover: int
+
+
+def settled(config: HybridConfig, length: int, depots: int) -> Settled:
+    """The settings in use. docs/log.md has the measurements behind the defaults."""
+    kick = config.kick
+    if kick == AUTO:
+        kick = "ruin" if depots else "bridge"
+    if kick == "bridge" and depots:
+        raise ValueError("kick 'bridge' is for tours without depots: choose pairs, nearby or ruin")
+    size, window = {"ruin": (5, 10), "bridge": (3, 30), "pairs": (4, 1), "nearby": (8, 10)}[kick]
+    window = min(window, max(1, (length - 1) // 3))
+    mean_legs = (0.7 if depots else 0.2) if config.temperature < 0 else config.temperature
+    return Settled(
+        kick=descent.KickConfig(
+            kick=kick, size=config.kick_size or size, window=config.kick_window or window, reach=1.0
+        ),
+        neighbours=config.neighbours or (16 if depots else 10),
+        neighbourhoods=tuple(descent.NEIGHBOURHOODS) if depots else ("two_opt", "or_opt"),
+        temperature=mean_legs / length,
+        cooling=0.1 if depots else 0.01,
+        takeover=config.takeover or 100,
+    )
+
+
+def usual_walks(device: torch.device) -> int:
+    """Walks of one instance that fill the device."""
+    if device.type == "cuda":
+        return WARPS * torch.cuda.get_device_properties(device).multi_processor_count
+    return workers()
+
+
+@dataclass(frozen=True, kw_only=True)
+class HybridState(SearchState):
+    """A search state whose rows are in the middle of something."""
+
+    terrain: descent.Terrain
+    rows: descent.Rows
+    settings: Settled
+    target: int = 0
+    """Rounds that every row has been asked for."""
+
+
+@dataclass
+class HybridSearcher(StepByStep):
+    """Makes rounds; `walks` consecutive rows of a batch belong to one instance."""
+
+    config: HybridConfig
+    walks: int
+    graph_steps: int = 16
+    """Rounds between two looks of the host: a launch has some cost of its own."""
+    name: str = "hybrid"
+
+    def __post_init__(self) -> None:
+        self._stop: Stop | None = None
+
+    def limit(self, stop: Stop) -> None:
+        """Be told when the search ends: the temperature falls until then."""
+        self._stop = stop
+
+    def copies(self, batch: Batch, count: int) -> Batch:
+        """All alike: nobody looks at them from another side."""
+        return batch.take(torch.arange(batch.rows, device=batch.device).repeat_interleave(count))
+
+    def row_bytes(self, length: int) -> int:
+        """About how much device memory a row takes."""
+        return 64 * length
+
+    def prepare(self, batch: Batch, state: SearchState) -> None:
+        """Compile the kernels, or load them from the cache."""
+        tour_RN = state.tour_BN[: self.walks]
+        begun = self._begun(batch.take(torch.arange(self.walks, device=batch.device)), replace(
+            state, tour_BN=tour_RN, stream_B=state.stream_B[: self.walks]
+        ))  # fmt: skip
+        descent.warm_up(begun.terrain, begun.rows, self._codes(begun))
+
+    @torch.inference_mode()
+    def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
+        """The state after `steps` more rounds of every row, or fewer where the time limit ends them."""
+        begun = state if isinstance(state, HybridState) else self._begun(batch, state)
+        target, end = begun.target, begun.target + steps
+        while target < end and not self._late():
+            # Walks take over at fixed rounds, so that the answer does not depend on when the host looks.
+            target = min(end, (target // begun.settings.takeover + 1) * begun.settings.takeover)
+            self._run(begun, target)
+            if target % begun.settings.takeover == 0:
+                _take_over(begun.rows, self.walks)
+        return _told(batch, replace(begun, target=end))
+
+    def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> Tensor:
+        """The tours at local optima over all pairs of nodes, or as near as the deadline lets them come."""
+        source_B = torch.arange(batch.rows, device=batch.device)
+        terrain = terrain_of(batch, tour_BN, 0)
+        rows = descent.start_rows(terrain, tour_BN, source_B, torch.zeros_like(source_B))
+        rows.cost_R3[:, 1:] = rows.cost_R3[:, :1]
+        everything = descent.codes(tuple(descent.NEIGHBOURHOODS), routes=batch.depots > 0)
+        codes_V = torch.tensor(everything, dtype=torch.int32, device=batch.device)
+        descent.descend_fully(terrain, rows, codes_V, deadline, workers())
+        return _anchored(rows.best_RN)
+
+    def _begun(self, batch: Batch, state: SearchState) -> HybridState:
+        """Rows that begin with a descent from the state's tours."""
+        device, instances = batch.device, batch.rows // self.walks
+        first_I = self.walks * torch.arange(instances, device=device)
+        settings = settled(self.config, batch.length, batch.depots)
+        terrain = terrain_of(batch.take(first_I), state.tour_BN[first_I], settings.neighbours)
+        source_R = torch.arange(batch.rows, device=device) // self.walks
+        rows = descent.start_rows(terrain, state.tour_BN, source_R, state.stream_B)
+        return HybridState(**vars(state), terrain=terrain, rows=rows, settings=settings)
+
+    def _codes(self, state: HybridState) -> Tensor:
+        chosen = descent.codes(state.settings.neighbourhoods, routes=state.terrain.depots > 0)
+        return torch.tensor(chosen, dtype=torch.int32, device=state.rows.work_RN.device)
+
+    def _run(self, state: HybridState, target: int) -> None:
+        """Launch until every row has made its rounds, or it is too late."""
+        codes_V = self._codes(state)
+        while True:
+            temperature, cooling = self._temperature(state.settings)
+            descent.launch(
+                descent.Launch(
+                    terrain=state.terrain,
+                    rows=state.rows,
+                    codes_V=codes_V,
+                    settings=state.settings.kick,
+                    rounds=target,
+                    looks=descent.LOOKS,
+                    temperature=temperature,
+                    cooling=cooling,
+                    threads=workers(),
+                )
+            )
+            if bool(state.rows.done(target).all()) or self._late():
+                return
+
+    def _temperature(self, settings: Settled) -> tuple[float, float]:
+        """By the rounds where their number is known, so that the answer does not depend on the clock."""
+        if self._stop is None or settings.temperature == 0:
+            return 0.0, 0.0
+        fall = math.log(settings.cooling)
+        if self._stop.steps is not None and self._stop.seconds is None:
+            return settings.temperature, fall / max(1, self._stop.steps)
+        return settings.temperature * math.exp(fall * self._stop.fraction(0)), 0.0
+
+    def _late(self) -> bool:
+        return self._stop is not None and self._stop.left() <= 0
+
+
+def terrain_of(batch: Batch, tour_BN: Tensor, neighbours: int) -> descent.Terrain:
+    """Instances as descents see them, over so many neighbours; 0 stands for all nodes."""
+    units_B = batch.scale_B if batch.distance_INN is None else torch.ones_like(batch.scale_B)
+    return descent.make_terrain(
+        batch.coordinates_BN2,
+        batch.demand_BN,
+        batch.capacity_B,
+        batch.depots,
+        neighbours=neighbours,
+        start_cost_I=batch.cost(tour_BN) / units_B,
+        distance_MNN=batch.distance_INN,
+        matrix_I=batch.matrix_B,
+    )
+
+
+def _take_over(rows: descent.Rows, walks: int) -> None:
+    """Of each instance, the worse half of the walks goes on from the tours of the better half."""
+    if walks < 2:
+        return
+    order_IW = rows.cost_R3[:, CURRENT].view(-1, walks).argsort(dim=1, stable=True)
+    first_I1 = walks * torch.arange(len(order_IW), device=order_IW.device).unsqueeze(1)
+    half = walks // 2
+    good = (first_I1 + order_IW[:, :half]).flatten()
+    bad = (first_I1 + order_IW[:, walks - half :].flip(1)).flatten()
+    for tensor in (rows.work_RN, rows.current_RN):
+        # PyTorch cannot index uint16 everywhere; the bits are the same as int16.
+        view = tensor.view(torch.int16)
+        view[bad] = view[good]
+    rows.cost_R3[bad, :BEST] = rows.cost_R3[good, :BEST]
+
+
+def _told(batch: Batch, state: HybridState) -> HybridState:
+    """The state as the loop reads it: costs in the instances' units, tours that begin with node 0."""
+    best_RN, current_RN = _anchored(state.rows.best_RN), _anchored(state.rows.current_RN)
+    best_R, current_R = batch.cost(best_RN), batch.cost(current_RN)
+    better_R = best_R < state.incumbent_cost_B
+    return replace(
+        state,
+        tour_BN=current_RN,
+        cost_B=current_R,
+        incumbent_BN=torch.where(better_R.unsqueeze(1), best_RN, state.incumbent_BN),
+        incumbent_cost_B=torch.where(better_R, best_R, state.incumbent_cost_B),
+    )
+
+
+def _anchored(tour_RN: Tensor) -> Tensor:
+    """As int64, rotated so that node 0 comes first."""
+    tour_RN = tour_RN.view(torch.int16).long().bitwise_and(0xFFFF)
+    start_R1 = (tour_RN == 0).to(torch.int8).argmax(1, keepdim=True)
+    place_N = torch.arange(tour_RN.shape[1], device=tour_RN.device)
+    return tour_RN.gather(1, (place_N + start_R1) % tour_RN.shape[1])

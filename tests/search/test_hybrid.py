@@ -1,0 +1,169 @@
+"""The hybrid search: rounds of kicks and descents behind the same loop as the policy's."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+import dact
+from dact.instances import check, generate_set, read
+from dact.kernels.descent import NEIGHBOURHOODS, codes
+from dact.kernels.descent.reference import best_moves_reference
+from dact.kernels.row_draws import streams
+from dact.problems import PROBLEMS, Batch
+from dact.search import HybridConfig, HybridSearcher, SearchState, Stop, run, start_state
+from dact.search.hybrid import settled, terrain_of
+from dact.tours import is_permutation
+
+
+def begun(batch: Batch, problem: str, walks: int = 1, seed: int = 0) -> tuple[Batch, SearchState]:
+    """Greedy starts, so many rows for each instance."""
+    searcher = HybridSearcher(HybridConfig(), walks)
+    rows, tour_BN = searcher.copies(batch, walks), PROBLEMS[problem].greedy_start(batch)
+    tour_RN = tour_BN.repeat_interleave(walks, 0)
+    return rows, start_state(tour_RN, rows.cost(tour_RN), streams(seed, range(batch.rows), "cpu", walks))
+
+
+def searched(batch: Batch, problem: str, pieces: tuple[int, ...], **settings: int) -> SearchState:
+    """The state after some rounds, made in pieces."""
+    config = HybridConfig(**settings)
+    searcher = HybridSearcher(config, config.walks or 1)
+    searcher.limit(Stop(steps=sum(pieces)))
+    rows, state = begun(batch, problem, config.walks or 1)
+    for rounds in pieces:
+        state = searcher.advance(rows, state, rounds)
+    return state
+
+
+def sample(problem: str, size: int = 24, count: int = 3) -> Batch:
+    """Random instances."""
+    return PROBLEMS[problem].sample(size, count, torch.Generator().manual_seed(3))
+
+
+def test_rounds_better_greedy_tours(problem_name: str) -> None:
+    """Incumbents are anchored permutations with their cost, and better than the starts."""
+    batch = sample(problem_name)
+    state = searched(batch, problem_name, (20,))
+    _, start = begun(batch, problem_name)
+    assert is_permutation(state.incumbent_BN).all()
+    assert (state.incumbent_BN[:, 0] == 0).all()
+    torch.testing.assert_close(state.incumbent_cost_B, batch.cost(state.incumbent_BN))
+    assert (state.incumbent_cost_B < start.cost_B).all()
+
+
+@pytest.mark.parametrize("walks", [1, 4])
+def test_when_the_host_looks_does_not_matter(problem_name: str, walks: int) -> None:
+    """Rounds made in pieces are those made at once, also where walks take over from one another in between."""
+    batch = sample(problem_name)
+    whole = searched(batch, problem_name, (30,), walks=walks, takeover=7)
+    pieces = searched(batch, problem_name, (1, 9, 20), walks=walks, takeover=7)
+    assert torch.equal(whole.incumbent_BN, pieces.incumbent_BN)
+    assert torch.equal(whole.tour_BN, pieces.tour_BN)
+
+
+def test_rows_beside_do_not_matter(problem_name: str) -> None:
+    """An instance has the same answer alone as among others."""
+    batch = sample(problem_name)
+    together = searched(batch, problem_name, (20,))
+    alone = searched(batch.take(torch.tensor([0])), problem_name, (20,))
+    assert torch.equal(together.incumbent_BN[:1], alone.incumbent_BN)
+
+
+def test_walks_of_an_instance_differ(problem_name: str) -> None:
+    """Each walk draws for itself, and the best of eight is no worse than the first alone."""
+    batch = sample(problem_name, count=1)
+    many = searched(batch, problem_name, (5,), walks=8, takeover=1000)
+    one = searched(batch, problem_name, (5,), walks=1)
+    assert len({tuple(tour) for tour in many.tour_BN.tolist()}) > 1
+    assert many.incumbent_cost_B.min() <= one.incumbent_cost_B.min() + 1e-6
+
+
+def test_the_worse_half_takes_over(problem_name: str) -> None:
+    """Right after a takeover at least half of the walks share the tours of the others."""
+    batch = sample(problem_name, count=1)
+    state = searched(batch, problem_name, (5,), walks=8, takeover=5)
+    assert len({tuple(tour) for tour in state.tour_BN.tolist()}) <= 4
+
+
+def test_finished_tours_are_local_optima_over_all_pairs(problem_name: str) -> None:
+    """The plain-PyTorch reference finds no move that gains, whatever nodes it tries."""
+    batch = sample(problem_name, size=18)
+    rows, start = begun(batch, problem_name)
+    tour_BN = HybridSearcher(HybridConfig(), 1).finish(rows, start.tour_BN, float("inf"))
+    terrain = terrain_of(batch, tour_BN, 0)
+    every = codes(tuple(NEIGHBOURHOODS), routes=batch.depots > 0)
+    gain_B, _ = best_moves_reference(terrain, tour_BN, torch.arange(batch.rows), every)
+    assert (gain_B <= 2 * terrain.least_I).all()
+    assert (batch.cost(tour_BN) < start.cost_B).all()
+
+
+def test_a_deadline_that_has_passed(problem_name: str) -> None:
+    """The tours come back as they were, which is feasible."""
+    batch = sample(problem_name)
+    rows, start = begun(batch, problem_name)
+    tour_BN = HybridSearcher(HybridConfig(), 1).finish(rows, start.tour_BN, 0.0)
+    assert torch.equal(tour_BN, start.tour_BN)
+
+
+def test_a_time_limit_ends_a_search_between_launches(problem_name: str) -> None:
+    """A search whose time is over makes no more launches, and its tours are whole."""
+    batch = sample(problem_name)
+    searcher, stop = HybridSearcher(HybridConfig(), 1), Stop(seconds=1e-9)
+    searcher.limit(stop)
+    assert stop.left() <= 0
+    rows, state = begun(batch, problem_name)
+    assert is_permutation(searcher.advance(rows, state, 1000).incumbent_BN).all()
+    done = run(searcher, rows, state, stop)
+    assert (done.state.incumbent_cost_B <= state.cost_B).all()
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_solve_is_hybrid_and_reproducible(problem: str) -> None:
+    """The same seed gives the same answer, which the checker finds feasible; another seed may not."""
+    instance = generate_set(problem, 30, 1, seed=5)[0]
+    first, again = (dact.solve(instance, steps=50, walks=2, seed=4) for _ in range(2))
+    assert first.search == "hybrid"
+    assert first.weights is None
+    assert first.routes == again.routes
+    assert not check(instance, first.routes).violations
+    assert first.cost < first.start_cost
+
+
+def test_harbour60_reaches_its_best_known_cost() -> None:
+    """The bundled example within a thousandth of the best known cost (12,268), in a few thousand rounds."""
+    instance = read("examples/harbour60.vrp")
+    assert dact.solve(instance, steps=4000, walks=1, seed=1).cost <= 12_280
+
+
+def test_tiny_instances(problem_name: str) -> None:
+    """One, two, three nodes are answered without a search."""
+    for size in (1, 2, 3):
+        if problem_name == "tsp" and size == 1:
+            continue
+        instance = generate_set(problem_name, size, 1, seed=2)[0]
+        assert not check(instance, dact.solve(instance, steps=20).routes).violations
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"walks": -1}, "walks -1"),
+        ({"kick": "hard"}, "kick 'hard' is not one of auto, pairs"),
+        ({"kick_size": 1001}, "kick_size 1001"),
+        ({"temperature": float("nan")}, "temperature nan"),
+        ({"takeover": -1}, "takeover -1"),
+        ({"search": "hybrid", "patience": 3}, "patience is a setting of the policy search"),
+        ({"search": "policy", "walks": 3}, "settings of --search hybrid"),
+    ],
+)
+def test_wrong_settings_are_named(settings: dict[str, object], words: str) -> None:
+    """A value that cannot be, or that the method would not read, is refused by name."""
+    with pytest.raises(ValueError, match=words):
+        dact.solve(generate_set("tsp", 5, 1, seed=1)[0], **settings)
+
+
+def test_bridges_need_tours_without_depots() -> None:
+    """The double bridge would tear routes apart."""
+    with pytest.raises(ValueError, match="bridge"):
+        settled(HybridConfig(kick="bridge"), 30, 5)
+    assert settled(replace(HybridConfig(), kick="bridge"), 30, 0).kick.kick == "bridge"
