@@ -31,8 +31,8 @@ def test_evaluate(dact, tmp_path: Path, problem: str):
     shard = ("--limit", 5, "--shard", "2/2", "--rows", 2)
     answer = dact("evaluate", path, "--steps", 3, *shard, "--augment", 2, "--json")
     record = answer.record
-    keys = {"mean_cost", "gap", "seconds", "instance_steps_per_second", "instances", "name", "rows", "search", "weights"}
-    assert set(record) == keys | {"steps", "augment", "seed", "problem", "solved_now"}
+    keys = {"mean_cost", "gap", "seconds", "instance_steps_per_second", "instances", "name", "rows", "weights"}
+    assert set(record) == keys | {"search", "steps", "augment", "seed", "problem", "solved_now"}
     assert (record["instances"], record["gap"], record["name"]) == (2, None, "set")
     assert record["mean_cost"] > 0
     assert "mean_cost" in answer.err

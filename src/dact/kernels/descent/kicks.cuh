@@ -74,7 +74,12 @@ DEVICE int string_around(Row& row, int p, int longest) {
     }
     int length = 1 + draw(row.stream, longest);
     int earliest = p - length + 1 > low ? p - length + 1 : low, latest = high - length + 1 < p ? high - length + 1 : p;
-    take_out(row, earliest + draw(row.stream, latest - earliest + 1), length);
+    int from = earliest + draw(row.stream, latest - earliest + 1);
+    // The nodes on either side of the gap are to be looked at again.
+    int ends[2] = {node_at(row, from - 1), node_at(row, from + length)};
+    for (int k = 0; k < 2; k++)
+        if (ends[k] != TAKEN) mark(row, ends[k]);
+    take_out(row, from, length);
     return length;
 }
 
@@ -98,7 +103,7 @@ DEVICE void ruin(Row& row, const Kick& kick) {
         routes[count++] = row.D ? row.route[place] : 0;
         string_around(row, place, longest);
     }
-    // What stays, in order, and its neighbours across a gap are to be looked at again.
+    // What stays, in order.
     int share = (row.N + LANES - 1) / LANES, begin = row.lane * share, stays = 0;
     int end = begin + share < row.N ? begin + share : row.N;
     for (int place = begin; place < end; place++) stays += row.tour[place] != TAKEN;

@@ -91,6 +91,10 @@ def _take_string(row, p, longest):
     length = 1 + draw(row, longest)
     earliest, latest = max(p - length + 1, low), min(high - length + 1, p)
     first = earliest + draw(row, latest - earliest + 1)
+    # The nodes on either side of the gap are to be looked at again.
+    for place in (first - 1, first + length):
+        if node_at(row, place) != TAKEN:
+            mark(row, node_at(row, place))
     for k in range(length):
         row.tour[wrapped(row, first + k)] = TAKEN
 
