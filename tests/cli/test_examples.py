@@ -10,7 +10,7 @@ from dact.instances import read
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.mark.parametrize(("name", "size"), [("islands60.tsp", 60), ("harbour60.vrp", 61)])
+@pytest.mark.parametrize(("name", "size"), [("islands60.tsp", 60), ("harbour60.vrp", 61), ("bakery40.csv", 41)])
 def test_examples_load(name: str, size: int):
     """The instances are proper files of the size in their names."""
     assert read(EXAMPLES / name).size == size
@@ -21,7 +21,7 @@ def test_examples_are_reproduced(tmp_path: Path):
     script = tmp_path / "make_examples.py"
     script.write_text((EXAMPLES / "make_examples.py").read_text())
     runpy.run_path(str(script), run_name="__main__")
-    for name in ("islands60.tsp", "harbour60.vrp"):
+    for name in ("islands60.tsp", "harbour60.vrp", "bakery40.csv"):
         assert (tmp_path / name).read_text() == (EXAMPLES / name).read_text()
 
 
