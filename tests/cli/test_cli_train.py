@@ -58,6 +58,7 @@ def test_train(dact, config: Path, tmp_path: Path):
     card = load_weights(Path(record["weights"])).card
     assert (card.problem, card.size) == ("tsp", 5)
     assert "resume" not in answer.err
+    assert "no best weights" not in answer.err
 
 
 def test_limit_and_resume(dact, config: Path, tmp_path: Path):
@@ -66,6 +67,7 @@ def test_limit_and_resume(dact, config: Path, tmp_path: Path):
     answer = dact("train", config, "--out", folder, "--minutes", 0, "--set", "seed=5", "--no-tensorboard")
     assert answer.code == 0
     assert f"dact train --resume {folder}" in answer.err
+    assert "there are no best weights yet" in answer.err
     again = dact("train", "--resume", folder, "--no-tensorboard", "--json").record
     assert (again["finished"], again["segments"]) == (True, 4)
     assert "seed = 5" in (folder / "config.toml").read_text()
@@ -78,6 +80,7 @@ def test_mistakes_are_one_sentence(dact, config: Path, tmp_path: Path):
     dact("train", tmp_path / "gone.toml").refused("gone.toml", "does not exist")
     dact("train", config, "--out", run, "--set", "rows=-1").refused("schedule.rows is -1")
     dact("train", config, "--out", run, "--set", "nonsense=1").refused("'nonsense' is unknown")
+    dact("train", config, "--out", run, "--set", "raws=1").refused("'raws' is unknown; did you mean 'rows'?")
     dact("train", config, "--out", run, "--minutes", -1).refused("minutes -1")
     dact("train", config, "--out", run, "--init", "nowhere.safetensors").refused("nowhere.safetensors")
     dact("train", "--resume", run, "--out", run).refused("--out")

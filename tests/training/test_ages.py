@@ -30,7 +30,7 @@ def make(tmp_path, tiny):
         path = folder / CHECKPOINT
         checkpoint = load_checkpoint(path) if path.exists() else None
         trainer = make_trainer(tiny(**changes), folder, Silence(), checkpoint=checkpoint)
-        trainer.validation = None
+        trainer.examiner.validation = None
         return trainer
 
     return call
@@ -138,7 +138,7 @@ def test_a_horizon_goes_on(make, problem_name, start):
     trainer.run(Limits(segments=3))
     before = snapshot(trainer.learner.own())
     assert (before["state.tour_BN"] != before["state.incumbent_BN"]).any()
-    trainer._begin_horizon()
+    assert trainer._ready(Limits())
     after = trainer.learner.own()
     assert trainer.progress.warm_up == 0
     assert replaced(before, after) == [False] * 4

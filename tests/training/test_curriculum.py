@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dact.training.curriculum import CurriculumConfig, ScheduleConfig, rate_factor, warm_up_steps
+from dact.training.curriculum import CurriculumConfig, ScheduleConfig, rate_factor, too_few_horizons, warm_up_steps
 
 
 def test_warm_up_steps_as_in_algorithm_1():
@@ -52,6 +52,16 @@ def test_progress_by_updates_or_by_minutes():
     assert ScheduleConfig(epochs=10, batches=5).progress(25, 1e9) == 0.5
     assert ScheduleConfig(schedule_minutes=4).progress(1e9, 1) == 0.25
     assert ScheduleConfig(schedule_minutes=4).progress(0, 9) == 1
+
+
+def test_advice_for_slow_machines():
+    """Where a schedule by minutes holds fewer than ten horizons: rows with which there would be ten."""
+    schedule = ScheduleConfig(schedule_minutes=10, rows=600)
+    assert too_few_horizons(schedule, 50, 1.0) == ""
+    said = too_few_horizons(schedule, 50, 6.0)
+    assert "10 minutes of schedule are about 2 horizons of 50 segments" in said
+    assert "--set rows=120" in said
+    assert too_few_horizons(ScheduleConfig(), 50, 1000.0) == ""
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def _learner(config: TrainConfig, source: InstanceSource) -> Learner:
     return Learner(networks, task, source, config.ppo, seed=config.seed, graph=graph, curriculum=config.curriculum)
 
 
-def _seconds(learner: Learner, work: Callable[[], None], times: int) -> float:
+def _seconds(learner: Learner, work: Callable[[], object], times: int) -> float:
     started = time.perf_counter()
     for _ in range(times):
         work()

@@ -142,11 +142,19 @@ def _say(outcome: Outcome) -> None:
     best = cost_text(_best(outcome), outcome.progress.best_gap)
     weights = "" if outcome.weights is None else f", weights {outcome.weights}"
     note(f"{outcome.folder}: {outcome.progress.segments:,} segments, best cost {best}{weights}")
+    if outcome.weights is None:
+        note(_why_no_weights(outcome))
     if outcome.finished and outcome.segments == 0:
         note("its schedule is done: lengthen it with --set epochs=N, or --set schedule_minutes=M where it has minutes")
     if not outcome.finished:
         word = "interrupted" if outcome.interrupted else "not finished"
         note(f"{word}; go on with: dact train --resume {outcome.folder}")
+
+
+def _why_no_weights(outcome: Outcome) -> str:
+    seconds = outcome.validation_seconds
+    takes = "" if seconds is None else f" (one takes about {seconds:.0f} s here; validation.count and .steps set it)"
+    return f"there are no best weights yet: validations after some training choose them{takes}"
 
 
 def _best(outcome: Outcome) -> float | None:

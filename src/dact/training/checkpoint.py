@@ -21,12 +21,14 @@ class Progress:
     segments: int = 0
     seconds: float = 0.0
     """Time spent training and validating, over all calls."""
+    validating: float = 0.0
+    """The part of it that validations took, which schedules by minutes leave out."""
     total_seconds: float = 0.0
     """Of all processes together, with compiling and reading as well."""
     start_seen: bool = False
     """The first validation was made, or left out because it did not fit into a call."""
     horizon_progress: float = 0.0
-    """Schedule progress when the current horizon began, which holds for all of it."""
+    """Schedule progress that the rates follow: as of the current horizon's beginning, or a little later."""
     warm_up: int = 0
     """Warm-up steps of the current horizon."""
     rate_scale: float = 1.0

@@ -48,6 +48,8 @@ class Outcome:
     finished: bool
     """The schedule is done; else `resume` goes on."""
     interrupted: bool
+    validation_seconds: float | None = None
+    """What a validation takes on this machine, if that is known."""
 
 
 def train_command(
@@ -67,8 +69,7 @@ def train_command(
     `minutes` and `segments` limit this call (time counts from here, with compiling), `init` names weights to start
     from, `settings` are `key=value` changes, and `watch` is called with a `Report` for every reading.
 
-    A call may take one validation longer than its `minutes`. The first one of untrained networks does not: it is left
-    out where it does not fit.
+    Time is kept for a last validation. Validations that would take too much of the `minutes` are left out.
     """
     started = time.perf_counter()
     deadline = math.inf if minutes is None else started + 60 * minutes
@@ -101,6 +102,7 @@ def train_command(
         segments=trainer.progress.segments - begun,
         finished=finished,
         interrupted=interrupts.asked,
+        validation_seconds=trainer.examiner.takes,
     )
 
 

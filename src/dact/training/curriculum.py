@@ -8,6 +8,8 @@ TOURS = ("random", "greedy")
 EPOCHS = 200
 """E of the paper. Schedules are written for so many epochs and stretched over whatever a run takes."""
 
+FEW_HORIZONS = 10
+"""In a schedule: with fewer, its curriculum is too coarse."""
 LARGEST_RATE = 500.0
 """Of the curriculum: 100,000 warm-up steps. The paper's largest is 12.5."""
 
@@ -113,3 +115,16 @@ def rate_factor(config: ScheduleConfig, progress: float) -> float:
     """What the learning rates are multiplied with: decay ** epoch, after a linear rise if there is one."""
     rise = min(1.0, 0.1 + 0.9 * progress / config.rate_warm_up) if config.rate_warm_up > 0 else 1.0
     return float(rise * config.decay ** (progress * EPOCHS))
+
+
+def too_few_horizons(config: ScheduleConfig, segments: int, seconds: float) -> str:
+    """What to do about a schedule by minutes that holds few horizons, if a segment takes so many seconds."""
+    planned, horizon = 60 * config.schedule_minutes, segments * seconds
+    if not 0 < planned < FEW_HORIZONS * horizon:
+        return ""
+    horizons = planned / horizon
+    rows = max(1, int(config.rows * horizons / FEW_HORIZONS))
+    return (
+        f"{config.schedule_minutes:g} minutes of schedule are about {horizons:.2g} horizons of {segments} segments; "
+        f"fewer rows (--set rows={rows}) go through more of the curriculum"
+    )

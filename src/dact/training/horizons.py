@@ -1,12 +1,19 @@
 """What a horizon begins with: the paper's curriculum, or rows of all ages."""
 
+from collections.abc import Callable
+
 from dact.training.checkpoint import Progress
 from dact.training.curriculum import CurriculumConfig, warm_up_steps
 from dact.training.learner import Learner
 
 
-def begin_horizon(learner: Learner, config: CurriculumConfig, horizon: int, progress: Progress) -> None:
-    """Instances and solutions to train from, for the horizon of this number, from 0."""
+def begin_horizon(
+    learner: Learner, config: CurriculumConfig, horizon: int, progress: Progress, stop: Callable[[], bool]
+) -> bool:
+    """Instances and solutions to train from, for the horizon of this number, from 0.
+
+    False if `stop` came true meanwhile: then it can be begun again, with the same draws.
+    """
     batch, again = divmod(horizon, config.horizons)
     learner.choose(batch)
     if config.ages:
@@ -15,17 +22,22 @@ def begin_horizon(learner: Learner, config: CurriculumConfig, horizon: int, prog
         learner.back_to_best()
     else:
         progress.warm_up = warm_up_steps(config, progress.horizon_progress)
-        _warm_up(learner, config, progress.warm_up)
+        return _warm_up(learner, config, progress.warm_up, stop)
+    return True
 
 
-def _warm_up(learner: Learner, config: CurriculumConfig, steps: int) -> None:
-    """New instances, and their solutions after so many steps."""
+def _warm_up(learner: Learner, config: CurriculumConfig, steps: int, stop: Callable[[], bool]) -> bool:
+    """New instances, and their solutions after so many steps; False if stopped on the way."""
+    draws = learner.generator.get_state()
     learner.new_batch()
-    learner.warm_up(steps)
+    if not learner.warm_up(steps, stop):
+        learner.generator.set_state(draws)
+        return False
     if config.start == "best":
         learner.back_to_best()
     else:
         learner.from_here()
+    return True
 
 
 def _go_on(learner: Learner, config: CurriculumConfig, *, first: bool) -> None:

@@ -27,6 +27,8 @@ from dact.training.rollout import Task, rollout
 
 LOSS_SCALE = 2.0**14
 """In half precision. A row's share of a mean over thousands of rows would be lost without it."""
+LOOK_EVERY = 4
+"""Steps of a warm-up on a CPU between two questions whether to stop."""
 PAPERS = CurriculumConfig()
 
 
@@ -106,11 +108,18 @@ class Learner:
         assert self.lane.pool is not None
         self.lane.pool.fresh.load(*self._begun(self.lane.source, self.generator))
 
-    def warm_up(self, steps: int) -> None:
-        """Walk on with the policy as it is now."""
+    def warm_up(self, steps: int, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Walk on with the policy as it is now; on a CPU, False if asked to stop on the way."""
         self.engine.refresh()
         batch, state = self.buffers.batch, self.buffers.state
-        self.buffers.move_to(self.engine.advance(batch, state, steps))
+        # A GPU makes all of them before one could look up.
+        stride = steps if self.metrics_M.is_cuda else LOOK_EVERY
+        for done in range(0, steps, max(stride, 1)):
+            if stop():
+                return False
+            state = self.engine.advance(batch, state, min(stride, steps - done))
+        self.buffers.move_to(state)
+        return True
 
     def back_to_best(self) -> None:
         """Go on from the best solutions found so far."""

@@ -9,9 +9,9 @@ import torch
 
 from dact.instances import InstanceSet, generate_set, read_set
 from dact.instances.arrays import FloatArray
-from dact.pipeline import Pipeline
+from dact.pipeline import Found, Pipeline
 from dact.problems import Batch
-from dact.search import Stop
+from dact.search import Stop, Watcher
 from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
 from dact.training.rollout import Task
@@ -71,6 +71,8 @@ class Validation:
         batch, self.instances = validation_batch(source, config)
         self.batch = batch.to(networks.device)
         self.starts = self.pipeline.starts(self.batch, range(self.batch.rows))
+        self.seconds: float | None = None
+        """What `measure` takes here, without compiling, as far as it is known."""
 
     def measure(self, stop: Callable[[], bool] = lambda: False) -> Score | None:
         """Search from the start; the same draws each time. None if asked to stop on the way.
@@ -85,8 +87,17 @@ class Validation:
         if stop():
             return None
         self.engine.refresh()
-        found = self.pipeline.search(self.batch, self.starts, Stop(steps=self.config.steps), watch)
+        found = self._search(self.config.steps, watch)
         return None if found.run.interrupted else self._score(found.costs(self.instances))
+
+    def estimate(self) -> None:
+        """Find out by a few steps what `measure` takes."""
+        self._search(min(self.config.steps, 2 * self.engine.graph_steps))
+
+    def _search(self, steps: int, watch: Watcher | None = None) -> Found:
+        found = self.pipeline.search(self.batch, self.starts, Stop(steps=steps), watch)
+        self.seconds = found.run.seconds * self.config.steps / max(found.run.steps, 1)
+        return found
 
     def _score(self, cost_B: FloatArray) -> Score:
         reference_B = None if self.instances is None else self.instances.reference_cost
