@@ -34,6 +34,8 @@ class Result:
     """None if the search method uses none."""
     trace: Trace
     interrupted: bool = False
+    local_optimum: bool = False
+    """Is it known that no move of the local search betters it?"""
     fault: str = ""
     """Not empty where the search gave a tour that is no solution, which is an error of ours: the answer is then the
     best feasible one that is known, the start at least."""
@@ -172,5 +174,6 @@ def _result(instance: Instance, answer: Answer, trace: Trace, *, run: SearchRun,
         weights=pipeline.weights_name,
         trace=trace,
         interrupted=run.interrupted,
+        local_optimum=answer.local_optimum,
         fault=answer.fault,
     )

@@ -10,7 +10,7 @@ from dact.instances import check, generate_set, read, read_solution
 
 KEYS = {
     *("name", "problem", "nodes", "cost", "start_cost", "gap", "best_known"),
-    *("feasible", "steps", "seconds", "seed", "search", "weights"),
+    *("feasible", "steps", "seconds", "seed", "search", "local_optimum", "weights"),
 }
 
 

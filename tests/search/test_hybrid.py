@@ -89,7 +89,8 @@ def test_finished_tours_are_local_optima_over_all_pairs(problem_name: str) -> No
     """The plain-PyTorch reference finds no move that gains, whatever nodes it tries."""
     batch = sample(problem_name, size=18)
     rows, start = begun(batch, problem_name)
-    tour_BN = HybridSearcher(HybridConfig(), 1).finish(rows, start.tour_BN, float("inf"))
+    tour_BN, optimal = HybridSearcher(HybridConfig(), 1).finish(rows, start.tour_BN, float("inf"))
+    assert optimal
     terrain = terrain_of(batch, tour_BN, 0)
     every = codes(tuple(NEIGHBOURHOODS), routes=batch.depots > 0)
     gain_B, _ = best_moves_reference(terrain, tour_BN, torch.arange(batch.rows), every)
@@ -101,7 +102,8 @@ def test_a_deadline_that_has_passed(problem_name: str) -> None:
     """The tours come back as they were, which is feasible."""
     batch = sample(problem_name)
     rows, start = begun(batch, problem_name)
-    tour_BN = HybridSearcher(HybridConfig(), 1).finish(rows, start.tour_BN, 0.0)
+    tour_BN, optimal = HybridSearcher(HybridConfig(), 1).finish(rows, start.tour_BN, 0.0)
+    assert not optimal
     assert torch.equal(tour_BN, start.tour_BN)
 
 
@@ -124,6 +126,7 @@ def test_solve_is_hybrid_and_reproducible(problem: str) -> None:
     first, again = (dact.solve(instance, steps=50, walks=2, seed=4) for _ in range(2))
     assert first.search == "hybrid"
     assert first.weights is None
+    assert first.local_optimum
     assert first.routes == again.routes
     assert not check(instance, first.routes).violations
     assert first.cost < first.start_cost

@@ -110,6 +110,7 @@ def record(result: Result) -> dict[str, Any]:
         "seconds": round(result.seconds, 3),
         "seed": result.seed,
         "search": result.search,
+        "local_optimum": result.local_optimum,
         "weights": result.weights,
         **({"routes": routes} if instance.facts.depot else {"tour": routes[0]}),
     }

@@ -41,6 +41,8 @@ class Answer:
     cost: float
     start_cost: float
     feasible: bool
+    local_optimum: bool = False
+    """Is it known that no move of the local search betters it?"""
     fault: str = ""
     """What is wrong with a tour that the search gave: an error of ours. The answer is another tour, a feasible one."""
 
@@ -55,6 +57,8 @@ class Found:
     best_BN: Tensor
     """The best tour of each instance over its augmentations."""
     run: SearchRun
+    optimal: bool = False
+    """Are the best tours known to be local optima?"""
 
     def answers(self, instances: Sequence[Instance]) -> list[Answer]:
         """Of each instance of the batch."""
@@ -76,13 +80,14 @@ class Found:
         if not sound:
             simple = simplest_routes(instance)
             sound = [(check(instance, simple), simple)]
-        # The first of equals, which is the start.
-        best, routes = min(sound, key=lambda each: each[0].cost)
+        # The first of equals: the start, unless the end is known to be a local optimum.
+        best, routes = min(reversed(sound) if self.optimal else sound, key=lambda each: each[0].cost)
         return Answer(
             routes=routes,
             cost=best.cost,
             start_cost=sound[0][0].cost,
             feasible=best.feasible,
+            local_optimum=self.optimal and best is judged[-1][0],
             fault=faults[0] if faults else "",
         )
 
@@ -162,10 +167,15 @@ class Pipeline:
 
         `finish` lets the method have a last look at the best tours; it may take a little longer than the time limit.
         """
+        limit = stop.seconds
+        if finish:
+            stop.leave(self.searcher.finish_seconds(batch))
         run = search_batch(
             self.searcher, batch, starts.tour_BN, starts.stream_R, augment=self.copies, stop=stop, watch=watch
         )
-        best_BN = best_tours(run.state, self.copies)
+        best_BN, optimal, stop.seconds = best_tours(run.state, self.copies), False, limit
         if finish and not run.interrupted and run.steps:
-            best_BN = self.searcher.finish(batch, best_BN, stop.deadline(FINISH_SECONDS))
-        return Found(problem=self.problem, batch=batch, start_BN=starts.tour_BN, best_BN=best_BN, run=run)
+            best_BN, optimal = self.searcher.finish(batch, best_BN, stop.deadline(FINISH_SECONDS))
+        return Found(
+            problem=self.problem, batch=batch, start_BN=starts.tour_BN, best_BN=best_BN, run=run, optimal=optimal
+        )

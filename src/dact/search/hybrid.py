@@ -19,6 +19,8 @@ from dact.threads import workers
 AUTO = "auto"
 WARPS = 16
 """Walks of one instance for each multiprocessor of a GPU: as many as it works on at a time."""
+LOOK_SECONDS = 6e-7
+"""About what all kinds of moves of one pair of nodes take on a CPU."""
 CURRENT, BEST = 1, 2
 
 
@@ -134,11 +136,8 @@ class HybridSearcher(StepByStep):
 
     def prepare(self, batch: Batch, state: SearchState) -> None:
         """Compile the kernels, or load them from the cache."""
-        tour_RN = state.tour_BN[: self.walks]
-        begun = self._begun(batch.take(torch.arange(self.walks, device=batch.device)), replace(
-            state, tour_BN=tour_RN, stream_B=state.stream_B[: self.walks]
-        ))  # fmt: skip
-        descent.warm_up(begun.terrain, begun.rows, self._codes(begun))
+        first_I, tour_IN = torch.zeros(1, dtype=torch.long, device=batch.device), state.tour_BN[:1]
+        descent.compile_form(terrain_of(batch.take(first_I), tour_IN, 0))
 
     @torch.inference_mode()
     def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
@@ -153,7 +152,11 @@ class HybridSearcher(StepByStep):
                 _take_over(begun.rows, self.walks)
         return _told(batch, replace(begun, target=end))
 
-    def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> Tensor:
+    def finish_seconds(self, batch: Batch) -> float:
+        """Two passes over all pairs of nodes; a GPU takes less."""
+        return 2 * LOOK_SECONDS * batch.rows * batch.length**2 / (1 if batch.rows == 1 else workers())
+
+    def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> tuple[Tensor, bool]:
         """The tours at local optima over all pairs of nodes, or as near as the deadline lets them come."""
         source_B = torch.arange(batch.rows, device=batch.device)
         terrain = terrain_of(batch, tour_BN, 0)
@@ -161,8 +164,8 @@ class HybridSearcher(StepByStep):
         rows.cost_R3[:, 1:] = rows.cost_R3[:, :1]
         everything = descent.codes(tuple(descent.NEIGHBOURHOODS), routes=batch.depots > 0)
         codes_V = torch.tensor(everything, dtype=torch.int32, device=batch.device)
-        descent.descend_fully(terrain, rows, codes_V, deadline, workers())
-        return _anchored(rows.best_RN)
+        optimal = descent.descend_fully(terrain, rows, codes_V, deadline, workers())
+        return _anchored(rows.best_RN), optimal
 
     def _begun(self, batch: Batch, state: SearchState) -> HybridState:
         """Rows that begin with a descent from the state's tours."""

@@ -45,8 +45,12 @@ class Searcher(Protocol):
         """The state after `steps` more steps."""
         ...
 
-    def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> Tensor:
-        """What an answer is made of: the best tours found, perhaps bettered until a moment by `time.perf_counter`."""
+    def finish_seconds(self, batch: Batch) -> float:
+        """About what `finish` takes."""
+        ...
+
+    def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> tuple[Tensor, bool]:
+        """The best tours found, perhaps bettered until a moment by `time.perf_counter`; are they local optima?"""
         ...
 
 
@@ -60,6 +64,10 @@ class StepByStep:
     def limit(self, stop: Stop) -> None:
         """When the search ends does not matter."""
 
-    def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> Tensor:
-        """The tours as they were found."""
-        return tour_BN
+    def finish_seconds(self, batch: Batch) -> float:
+        """Nothing is done."""
+        return 0.0
+
+    def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> tuple[Tensor, bool]:
+        """The tours as they were found, of which nothing is known."""
+        return tour_BN, False

@@ -9,6 +9,7 @@ Three forms: plain PyTorch (`reference.py`), one best move at a time, the truth 
 """
 
 import time
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -71,11 +72,33 @@ def descend_fully(
     return True
 
 
-def warm_up(terrain: Terrain, rows: Rows, codes_V: Tensor) -> None:
-    """Compile, or load what has been compiled."""
-    launch(Launch(terrain=terrain, rows=rows, codes_V=codes_V, settings=KickConfig(), rounds=0, looks=0))
-    if rows.work_RN.is_cuda:
-        torch.cuda.synchronize()
+def compile_form(terrain: Terrain) -> None:
+    """Compile what launches over this terrain need, or load it from the cache."""
+    if terrain.demand_IN.is_cuda:
+        from dact.kernels.descent.cuda_impl import load_kernel
+
+        load_kernel(terrain)
+    else:
+        _compile_numba()
+
+
+@cache
+def _compile_numba() -> None:
+    """One launch over a tiny tour: all others have arrays of the same kinds."""
+    square_IN2 = torch.tensor([[[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]]])
+    nothing_IN, one_I = torch.zeros(1, 4, dtype=torch.int32), torch.ones(1)
+    tiny = make_terrain(square_IN2, nothing_IN, nothing_IN[:, 0], 0, neighbours=1, start_cost_I=one_I)
+    rows = start_rows(tiny, torch.arange(4).unsqueeze(0), nothing_IN[:, 0], nothing_IN[:, 0].long())
+    launch(
+        Launch(
+            terrain=tiny,
+            rows=rows,
+            codes_V=torch.tensor(codes(routes=False), dtype=torch.int32),
+            settings=KickConfig(),
+            rounds=0,
+            looks=0,
+        )
+    )
 
 
 __all__ = [
@@ -87,10 +110,10 @@ __all__ = [
     "Rows",
     "Terrain",
     "codes",
+    "compile_form",
     "descend_fully",
     "launch",
     "make_terrain",
     "start_rows",
     "tour_cost",
-    "warm_up",
 ]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from dact.kernels.descent.job import Launch, c_job, working_bytes
+from dact.kernels.descent.job import Launch, Terrain, c_job, working_bytes
 from dact.kernels.nvrtc import CudaFunction, shared_limit
 
 FILES = ("warp.cuh", "moves.cuh", "kicks.cuh", "rounds.cu")
@@ -25,11 +25,22 @@ def _kernel(device: int, block: int) -> CudaFunction:
     return CudaFunction(source(), "rounds", ("--std=c++17", "--fmad=false", f"-DBLOCK={block}"))
 
 
+def load_kernel(terrain: Terrain) -> None:
+    """Compile the kernel for rows of this size, or load it from the cache."""
+    with torch.cuda.device(terrain.demand_IN.device):
+        _kernel(torch.cuda.current_device(), _block(working_bytes(terrain)))
+
+
+def _block(size: int) -> int:
+    """Threads of a block, given the working memory of a row: one row where no more fit on the chip."""
+    return BLOCK if BLOCK // WARP * size <= shared_limit() else WARP
+
+
 def launch_cuda(launch: Launch) -> None:
     """Advance all rows."""
     rows, size = launch.rows.work_RN, working_bytes(launch.terrain)
     # A row whose working memory does not fit on the chip works in device memory.
-    block = BLOCK if BLOCK // WARP * size <= shared_limit() else WARP
+    block = _block(size)
     on_chip = block // WARP * size <= shared_limit()
     space = None if on_chip else torch.empty(len(rows) * size, dtype=torch.uint8, device=rows.device)
     job = c_job(launch, space)
