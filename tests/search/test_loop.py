@@ -48,10 +48,20 @@ def test_steps_are_counted_exactly(problem_name: str, batch: Batch) -> None:
         begun(problem_name, batch, "greedy"),
         Stop(steps=7),
         pace=Pace(3),
-        watch=lambda fraction, steps, seconds, cost: seen.append(steps),
+        watch=lambda progress: seen.append(progress.steps),
     )
     assert done.steps == 7
     assert seen == [3, 6, 7]
+
+
+def test_a_watcher_sees_the_tours(problem_name: str, batch: Batch) -> None:
+    """What a watcher is shown last is the state that the search ends with, and its costs are those of its tours."""
+    seen = []
+    done = run(make_engine(problem_name), batch, begun(problem_name, batch), Stop(steps=5), watch=seen.append)
+    last = seen[-1]
+    assert (last.steps, last.fraction) == (5, 1)
+    assert torch.equal(last.state.incumbent_BN, done.state.incumbent_BN)
+    assert last.cost == pytest.approx(float(batch.cost(last.state.incumbent_BN).mean()))
 
 
 def test_traces_fall_and_end_at_the_best_cost(problem_name: str, batch: Batch) -> None:

@@ -17,6 +17,7 @@ from dact.interrupts import INTERRUPTED, Interrupts
 from dact.pipeline import STARTS, SolveConfig
 from dact.plotting import cost_text, save_plot, whole_costs
 from dact.policy.weights import UNTRAINED
+from dact.search import Snapshot
 from dact.solver import Plan, Result
 
 COLUMNS = ("instance", "nodes", "start", "cost", "improved", "gap", "routes", "steps", "seconds")
@@ -120,8 +121,8 @@ def _search(plan: Plan, instances: list[Instance], interrupts: Interrupts) -> It
     """Results by the places of their instances, under a progress bar."""
     with Bar(instances[0].name) as bar:
 
-        def watch(fraction: float, steps: int, seconds: float, cost: float) -> None:
-            bar.show(fraction, f"step {steps:,}  best {cost:,.6g}")
+        def watch(seen: Snapshot) -> None:
+            bar.show(seen.fraction, f"step {seen.steps:,}  best {seen.cost:,.6g}")
             interrupts.obey()
 
         for count, found in enumerate(plan.results(watch), start=1):

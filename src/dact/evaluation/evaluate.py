@@ -11,7 +11,7 @@ from dact.evaluation.results_file import Costs, ResultsFile, fingerprint
 from dact.instances import InputError, InstanceSet
 from dact.instances.arrays import FloatArray, IntArray
 from dact.pipeline import Pipeline, SolveConfig
-from dact.search import Parts
+from dact.search import Parts, Snapshot
 from dact.team import Team
 
 Shard = tuple[int, int]
@@ -160,9 +160,9 @@ class _Solver:
         instances, pipeline = self.instances.take(slice(part.start, part.stop)), self.pipeline
         batch = pipeline.problem.collate_set(instances).to(pipeline.device)
 
-        def watch(fraction: float, steps: int, seconds: float, cost: float) -> None:
+        def watch(seen: Snapshot) -> None:
             if self.progress is not None:
-                self.progress((self.done + fraction * len(part)) / self.total, cost)
+                self.progress((self.done + seen.fraction * len(part)) / self.total, seen.cost)
 
         found = pipeline.search(batch, pipeline.starts(batch, part), self.config.stop(), watch)
         if found.run.interrupted:

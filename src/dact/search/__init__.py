@@ -16,7 +16,7 @@ from dact.search.engines import (
     settled_precision,
 )
 from dact.search.hybrid import HybridConfig, HybridSearcher, usual_walks
-from dact.search.loop import Pace, SearchRun, Watcher, best_costs, run
+from dact.search.loop import Pace, SearchRun, Snapshot, Watcher, best_costs, run
 from dact.search.searcher import Searcher
 from dact.search.state import SearchState, start_state
 from dact.search.step import NEVER, look, open_moves, step
@@ -39,6 +39,7 @@ __all__ = [
     "SearchRun",
     "SearchState",
     "Searcher",
+    "Snapshot",
     "Stop",
     "Trace",
     "TracePoint",

@@ -12,8 +12,38 @@ from dact.search.stop import Stop
 from dact.search.trace import Record, Trace
 from dact.threads import one_thread_per_operation
 
-Watcher = Callable[[float, int, float, float], None]
-"""Called with (fraction done, steps done, seconds, mean best cost) whenever the loop looks up."""
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """A search at the moment the loop looks up. Tensors are the searcher's own: copy what is to be kept."""
+
+    batch: Batch
+    state: SearchState
+    augment: int
+    """Rows b * augment to (b + 1) * augment - 1 belong to instance b."""
+    stop: Stop
+    steps: int
+    cost_I: FloatArray
+    """The best cost of each instance so far."""
+
+    @property
+    def fraction(self) -> float:
+        """How far along, from 0 to 1."""
+        return self.stop.fraction(self.steps)
+
+    @property
+    def seconds(self) -> float:
+        """Since the search began."""
+        return self.stop.elapsed()
+
+    @property
+    def cost(self) -> float:
+        """The mean best cost."""
+        return float(self.cost_I.mean())
+
+
+Watcher = Callable[[Snapshot], None]
+"""Called whenever the loop looks up. To end the search, raise KeyboardInterrupt."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +108,8 @@ def run(
             record.look(done, stop.elapsed(), best_costs(state, augment))
             pace.took(steps, stop.elapsed() - began)
             if watch is not None:
-                watch(stop.fraction(done), done, stop.elapsed(), float(record.cost_I.mean()))
+                seen = Snapshot(batch=batch, state=state, augment=augment, stop=stop, steps=done, cost_I=record.cost_I)
+                watch(seen)
     except KeyboardInterrupt:
         interrupted = True
     return SearchRun(state=state, steps=done, seconds=stop.elapsed(), record=record, interrupted=interrupted)

@@ -11,7 +11,7 @@ from dact.instances import InstanceSet, generate_set, read_set
 from dact.instances.arrays import FloatArray
 from dact.pipeline import Found, Pipeline
 from dact.problems import Batch
-from dact.search import Stop, Watcher
+from dact.search import Snapshot, Stop, Watcher
 from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
 from dact.training.rollout import Task
@@ -80,8 +80,8 @@ class Validation:
         Costs are recomputed in float64 and the tours checked, since weights are chosen by them.
         """
 
-        def watch(fraction: float, steps: int, seconds: float, cost: float) -> None:
-            if fraction < 1 and stop():
+        def watch(seen: Snapshot) -> None:
+            if seen.fraction < 1 and stop():
                 raise KeyboardInterrupt
 
         if stop():
