@@ -178,13 +178,18 @@ def test_line_without_references():
 
 
 def test_plot_training(dact, config: Path, tmp_path: Path):
-    """The curves of a run go to the folder or to the file named; a folder without metrics is refused."""
+    """The curves of a run, or of two, go to the folder or to the file named; a folder without metrics is refused."""
     folder = tmp_path / "run"
     dact("train", config, "--out", folder, "--no-tensorboard")
     assert dact("plot", "training", folder).code == 0
     assert (folder / "training.png").read_bytes().startswith(b"\x89PNG")
     assert dact("plot", "training", folder, "--out", tmp_path / "new/curves.svg").code == 0
     assert "<svg" in (tmp_path / "new/curves.svg").read_text()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "metrics.csv").write_bytes((folder / "metrics.csv").read_bytes())
+    assert dact("plot", "training", folder, other, "--out", tmp_path / "both.png").code == 0
+    assert (tmp_path / "both.png").read_bytes().startswith(b"\x89PNG")
     dact("plot", "training", tmp_path).refused("metrics.csv", "does not exist")
     dact("plot", "training", folder, "--out", tmp_path / "curves.txt").refused(".png")
 

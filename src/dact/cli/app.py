@@ -223,15 +223,20 @@ def train(
 
 @draw.command("training")
 def plot_run(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run of `dact train`.")],
-    out: Annotated[Path | None, typer.Option(help="The picture; default: training.png in the folder.")] = None,
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR", help="The folder of a run of `dact train`.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The picture; default: training.png in the folder, or here for several runs.")
+    ] = None,
 ) -> None:
-    """Draw the curves of a training run: costs, reward, steadiness, schedule."""
+    """Draw the curves of a training run (costs, reward, steadiness, schedule), or of several over one another."""
     from dact.cli.targets import check_file
-    from dact.plotting import FORMATS, save_training_plot
+    from dact.plotting import FORMATS, save_comparison_plot, save_training_plot
 
-    target = folder / "training.png" if out is None else out
+    target = out or (folders[0] if len(folders) == 1 else Path()) / "training.png"
     if out is not None:
         check_file("--out", out, FORMATS)
-    save_training_plot(folder, target)
+    if len(folders) == 1:
+        save_training_plot(folders[0], target)
+    else:
+        save_comparison_plot(folders, target)
     print(target, file=sys.stderr)

@@ -1,5 +1,6 @@
 """Pictures of solutions and of training: one figure per function, each takes an optional `ax`."""
 
+from dact.plotting.comparison import save_comparison_plot
 from dact.plotting.files import FORMATS, save_plot
 from dact.plotting.routes import plot
 from dact.plotting.solution import Solution, cost_text, whole_costs
@@ -14,6 +15,7 @@ __all__ = [
     "plot",
     "plot_trace",
     "read_training",
+    "save_comparison_plot",
     "save_plot",
     "save_training_plot",
     "whole_costs",

@@ -1,8 +1,9 @@
 """Curves of a training run, from its CSV file."""
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from itertools import zip_longest
 from pathlib import Path
@@ -66,18 +67,28 @@ def _rows(text: str) -> list[dict[str, str]]:
 
 def save_training_plot(folder: Path, path: Path) -> None:
     """Draw all curves of a run into a file; the extension names the format."""
-    from matplotlib.figure import Figure
+    check_format(path)
+    log = read_training(folder)
+    draw_panels([partial(panel, log) for panel in PANELS], _title(log), path)
 
+
+def check_format(path: Path) -> None:
+    """Refuse extensions that no picture has."""
     if path.suffix.lower() not in FORMATS:
         raise InputError(f"{path}: the extension '{path.suffix}' is not one of {', '.join(FORMATS)}")
-    log = read_training(folder)
+
+
+def draw_panels(panels: Sequence[Callable[["Axes"], "Axes"]], title: str, path: Path) -> None:
+    """A picture of six panels over minutes of training; the extension names the format."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(12, 6.6), layout="constrained")
     axes = figure.subplots(2, 3, sharex=True)
-    for ax, panel in zip(axes.flat, PANELS, strict=True):
-        panel(log, ax)
+    for ax, panel in zip(axes.flat, panels, strict=True):
+        panel(ax)
     for ax in axes[1]:
         ax.set_xlabel("minutes of training")
-    figure.suptitle(_title(log), x=0.01, ha="left", fontweight="bold", color=INK, parse_math=False)
+    figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK, parse_math=False)
     picture = BytesIO()
     figure.savefig(picture, format=path.suffix.lower()[1:], dpi=160)
     write_atomically(path, lambda stream: stream.write(picture.getvalue()))
@@ -181,6 +192,11 @@ def _second(log: TrainingLog, ax: "Axes", name: str, title: str, smooth: bool = 
 def _dress(log: TrainingLog, ax: "Axes", title: str, colour: str = INK) -> "Axes":
     for minute in log.collapses():
         ax.axvline(minute, color=FAINT, linewidth=1.2, linestyle="--", zorder=0)
+    return dress(ax, title, colour)
+
+
+def dress(ax: "Axes", title: str, colour: str = INK) -> "Axes":
+    """Title, grid and margins, as all panels have them."""
     ax.set_title(title, loc="left", fontsize="medium", color=colour)
     ax.tick_params(labelsize="small")
     ax.spines[["top", "right"]].set_visible(False)
