@@ -168,5 +168,5 @@ def test_wrong_settings_are_named(settings: dict[str, object], words: str) -> No
 def test_bridges_need_tours_without_depots() -> None:
     """The double bridge would tear routes apart."""
     with pytest.raises(ValueError, match="bridge"):
-        settled(HybridConfig(kick="bridge"), 30, 5)
-    assert settled(replace(HybridConfig(), kick="bridge"), 30, 0).kick.kick == "bridge"
+        settled(HybridConfig(kick="bridge"), 30, 5, 1)
+    assert settled(replace(HybridConfig(), kick="bridge"), 30, 0, 1).kick.kick == "bridge"

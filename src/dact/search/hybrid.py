@@ -17,10 +17,12 @@ from dact.search.stop import Stop
 from dact.threads import workers
 
 AUTO = "auto"
-WARPS = 16
-"""Walks of one instance for each multiprocessor of a GPU: as many as it works on at a time."""
+WARPS = 4
+"""Walks of one instance for each multiprocessor of a GPU. It has room for more, but walks are slower then."""
 LOOK_SECONDS = 6e-7
 """About what all kinds of moves of one pair of nodes take on a CPU."""
+MANY = 16
+"""More walks than this keep apart although they take over from one another often."""
 CURRENT, BEST = 1, 2
 
 
@@ -69,7 +71,7 @@ class Settled:
     takeover: int
 
 
-def settled(config: HybridConfig, length: int, depots: int) -> Settled:
+def settled(config: HybridConfig, length: int, depots: int, walks: int) -> Settled:
     """The settings in use. docs/log.md has the measurements behind the defaults."""
     kick = config.kick
     if kick == AUTO:
@@ -78,7 +80,7 @@ def settled(config: HybridConfig, length: int, depots: int) -> Settled:
         raise ValueError("kick 'bridge' is for tours without depots: choose pairs, nearby or ruin")
     size, window = {"ruin": (5, 10), "bridge": (3, 30), "pairs": (4, 1), "nearby": (8, 10)}[kick]
     window = min(window, max(1, (length - 1) // 3))
-    mean_legs = (0.7 if depots else 0.2) if config.temperature < 0 else config.temperature
+    mean_legs = (1.0 if depots else 0.2) if config.temperature < 0 else config.temperature
     return Settled(
         kick=descent.KickConfig(
             kick=kick, size=config.kick_size or size, window=config.kick_window or window, reach=1.0
@@ -87,7 +89,7 @@ def settled(config: HybridConfig, length: int, depots: int) -> Settled:
         neighbourhoods=tuple(descent.NEIGHBOURHOODS) if depots else ("two_opt", "or_opt"),
         temperature=mean_legs / length,
         cooling=0.1 if depots else 0.01,
-        takeover=config.takeover or 100,
+        takeover=config.takeover or (20 if walks > MANY else 100),
     )
 
 
@@ -171,7 +173,7 @@ class HybridSearcher(StepByStep):
         """Rows that begin with a descent from the state's tours."""
         device, instances = batch.device, batch.rows // self.walks
         first_I = self.walks * torch.arange(instances, device=device)
-        settings = settled(self.config, batch.length, batch.depots)
+        settings = settled(self.config, batch.length, batch.depots, self.walks)
         terrain = terrain_of(batch.take(first_I), state.tour_BN[first_I], settings.neighbours)
         source_R = torch.arange(batch.rows, device=device) // self.walks
         rows = descent.start_rows(terrain, state.tour_BN, source_R, state.stream_B)
