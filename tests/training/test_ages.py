@@ -166,6 +166,27 @@ def test_no_instance_comes_twice(make):
     assert len(begun) == 2 + 4 * 8
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_new_rows_have_made_the_warm_up(make, first):
+    """Where the curriculum has one, in the first horizon and later: they go on from where it led."""
+    trainer = make({"rate": 0.05, "begin": 1.0})
+    trainer.run(Limits(segments=0 if first else 3))
+    twin = make({"rate": 0.05, "begin": 1.0}, name="run" if not first else "twin").learner
+    if first:
+        twin.new_batch()
+        twin.warm_up(10)
+    twin.refill()
+    fresh = twin.lane.pool.fresh
+    expected = twin.engine.advance(fresh.batch, fresh.state, 10)
+    assert trainer._ready(Limits())
+    assert trainer.progress.warm_up == 10
+    found = trainer.learner.lane.pool.fresh
+    assert torch.equal(found.batch.coordinates_BN2, fresh.batch.coordinates_BN2)
+    for name, x in vars(expected).items():
+        assert torch.equal(getattr(found.state, name), x), name
+    assert torch.equal(trainer.learner.buffers.state.tour_BN, twin.buffers.state.tour_BN)
+
+
 @pytest.mark.parametrize("ages", [0, 12])
 def test_tired_rows_go_back_to_their_best(make_learner, problem_name, ages):
     """With `restart`, as a search does; the record of a segment has the state behind it."""

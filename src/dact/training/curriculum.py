@@ -35,8 +35,8 @@ class CurriculumConfig:
     paper."""
     ages: int = 0
     """0: the paper's curriculum, where all rows are new at once. Else rows of all ages are trained side by side: each
-    is replaced by a new instance after so many steps of its own, there is no warm-up, and a horizon begins from the
-    rows' best solutions or, with `start = "last"`, from where they are."""
+    is replaced by a new instance after so many steps of its own, the warm-up is made by new rows alone, and a horizon
+    begins from the rows' best solutions or, with `start = "last"`, from where they are."""
 
     def __post_init__(self) -> None:
         if self.rate < 0:

@@ -16,22 +16,24 @@ def begin_horizon(
     """
     batch, again = divmod(horizon, config.horizons)
     learner.choose(batch)
-    if config.ages:
-        _go_on(learner, config, first=batch < len(learner.lanes) and not again)
-    elif again:
+    if again and not config.ages:
         learner.back_to_best()
+        return True
+    progress.warm_up = warm_up_steps(config, progress.horizon_progress)
+    draws = learner.generator.get_state()
+    if config.ages:
+        begun = _go_on(learner, config, progress.warm_up, stop, first=batch < len(learner.lanes) and not again)
     else:
-        progress.warm_up = warm_up_steps(config, progress.horizon_progress)
-        return _warm_up(learner, config, progress.warm_up, stop)
-    return True
+        begun = _warm_up(learner, config, progress.warm_up, stop)
+    if not begun:
+        learner.generator.set_state(draws)
+    return begun
 
 
 def _warm_up(learner: Learner, config: CurriculumConfig, steps: int, stop: Callable[[], bool]) -> bool:
     """New instances, and their solutions after so many steps; False if stopped on the way."""
-    draws = learner.generator.get_state()
     learner.new_batch()
     if not learner.warm_up(steps, stop):
-        learner.generator.set_state(draws)
         return False
     if config.start == "best":
         learner.back_to_best()
@@ -40,11 +42,15 @@ def _warm_up(learner: Learner, config: CurriculumConfig, steps: int, stop: Calla
     return True
 
 
-def _go_on(learner: Learner, config: CurriculumConfig, *, first: bool) -> None:
-    """The same rows, from their best or from where they are. They are replaced one by one, from now on by others."""
+def _go_on(learner: Learner, config: CurriculumConfig, steps: int, stop: Callable[[], bool], *, first: bool) -> bool:
+    """The same rows, from their best or from where they are. They are replaced one by one, from now on by others.
+
+    Rows that are new have made the warm-up's steps; False if stopped on the way.
+    """
     if first:
         learner.new_batch()
-        return
-    if config.start == "best":
+        if not learner.warm_up(steps, stop):
+            return False
+    elif config.start == "best":
         learner.back_to_best()
-    learner.refill()
+    return learner.refill(steps, stop)

@@ -103,23 +103,16 @@ class Learner:
         """Fresh instances with their starts."""
         self._renew(self.lane)
 
-    def refill(self) -> None:
-        """Other fresh instances for the rows whose time comes."""
+    def refill(self, steps: int = 0, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Other fresh instances for the rows whose time comes, after some steps; on a CPU, False if asked to stop."""
         assert self.lane.pool is not None
-        self.lane.pool.fresh.load(*self._begun(self.lane.source, self.generator))
+        fresh = self.lane.pool.fresh
+        fresh.load(*self._begun(self.lane.source, self.generator))
+        return self._walk(fresh, steps, stop)
 
     def warm_up(self, steps: int, stop: Callable[[], bool] = lambda: False) -> bool:
         """Walk on with the policy as it is now; on a CPU, False if asked to stop on the way."""
-        self.engine.refresh()
-        batch, state = self.buffers.batch, self.buffers.state
-        # A GPU makes all of them before one could look up.
-        stride = steps if self.metrics_M.is_cuda else LOOK_EVERY
-        for done in range(0, steps, max(stride, 1)):
-            if stop():
-                return False
-            state = self.engine.advance(batch, state, min(stride, steps - done))
-        self.buffers.move_to(state)
-        return True
+        return self._walk(self.buffers, steps, stop)
 
     def back_to_best(self) -> None:
         """Go on from the best solutions found so far."""
@@ -165,6 +158,19 @@ class Learner:
     def tensors(self) -> dict[str, Tensor]:
         """Everything that changes on the device, but for the generator."""
         return self.learnt() | self.own()
+
+    def _walk(self, buffers: Buffers, steps: int, stop: Callable[[], bool]) -> bool:
+        """Some steps of which nothing is learnt; False if asked to stop on the way."""
+        self.engine.refresh()
+        batch, state = buffers.batch, buffers.state
+        # A GPU makes all of them before one could look up.
+        stride = steps if self.metrics_M.is_cuda else LOOK_EVERY
+        for done in range(0, steps, max(stride, 1)):
+            if stop():
+                return False
+            state = self.engine.advance(batch, state, min(stride, steps - done))
+        buffers.move_to(state)
+        return True
 
     def _segment(self, lane: Lane) -> None:
         batch, state = lane.buffers.batch, lane.buffers.state
