@@ -26,7 +26,6 @@ BAD_FILES = {
     "node missing": ("a.tsp", TSP.replace("\n3 40.0", "\n9 40.0"), ["3"]),
     "wrong dimension": ("a.tsp", TSP.replace("DIMENSION : 6", "DIMENSION : 7"), ["7", "6"]),
     "unknown edge weights": ("a.tsp", TSP.replace("EUC_2D", "XRAY1"), ["EDGE_WEIGHT_TYPE", "XRAY1"]),
-    "asymmetric matrix": ("a.tsp", MATRIX + "0 1 2\n1 0 3\n2 4 0\nEOF\n", ["symmetric", "3", "4"]),
     "short matrix": ("a.tsp", MATRIX + "0 1 2\n1 0\nEOF\n", ["EDGE_WEIGHT_SECTION", "5", "9"]),
     "demand above capacity": ("a.vrp", VRP.replace("CAPACITY : 5", "CAPACITY : 2"), ["2", "3"]),
     "negative demand": ("a.vrp", VRP.replace("\n3 3\n", "\n3 -3\n"), ["-3", "negative"]),

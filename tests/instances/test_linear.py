@@ -8,6 +8,7 @@ from instance_cases import TSP, VRP
 from bounds import within_seconds
 from dact.instances import InputError, read, read_solution
 
+pytestmark = pytest.mark.filterwarnings("ignore::dact.instances.InputWarning")
 CHARACTERS = (*" \t\n\r\v\f0a#:,-.[{}]\"\\'_/e+(\x00\x1c\x85\u00a0\u2028\u0663é",)
 """One of every class that a reader, a pattern or Python's own splitting treats in its own way."""
 UNITS = (*CHARACTERS, "a ", "1 ", "1\n", "a\n", "COMMENT:a\n", "1,", "1,1\n", "[1],", '{"a":', "best value : ")
@@ -23,7 +24,7 @@ BEGINNINGS = {
         f"{HEAD}EXPLICIT\nEDGE_WEIGHT_FORMAT : FULL_MATRIX\nEDGE_WEIGHT_SECTION\n",
     ),
     ".vrp": ("TYPE : CVRP\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\nDEPOT_SECTION\n",),
-    ".csv": ("#", "# capacity", "# capacity :", "1,"),
+    ".csv": ("#", "# capacity", "# capacity :", "1,", "x,y,", '"', "a;", ",a,b,c\na,"),
     ".tour": ("TOUR_SECTION\n", "DIMENSION :"),
     ".sol": ("route", "route #", "route # 1", "route:", "cost", "cost :"),
     ".json": ("[", '{"routes":[[', '"'),

@@ -59,6 +59,7 @@ TOKENS = [
         "\ud7ff",
     ),
 ]
+pytestmark = pytest.mark.filterwarnings("ignore::dact.instances.InputWarning")
 SECTION_TEXT = {"a.tsp": TSP, "b.tsp": EXPLICIT, "a.vrp": VRP, "a.csv": CSV}
 
 
@@ -66,6 +67,13 @@ def archive(**arrays) -> bytes:
     """Make an .npz archive in memory."""
     stream = io.BytesIO()
     np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def npy_bytes() -> bytes:
+    """Make an .npy file in memory."""
+    stream = io.BytesIO()
+    np.save(stream, np.arange(9.0).reshape(3, 3))
     return stream.getvalue()
 
 
@@ -81,6 +89,8 @@ BYTES = {
     "cvrp.pkl": pickle.dumps([([0.5, 0.5], [[0.1, 0.2]], [3], 9.0)], protocol=0),
     "text.tsp": TSP.encode(),
     "text.csv": CSV.encode(),
+    "matrix.csv": b",a,b,c\na,0,1,2\nb,3,0,4\nc,5,6,0\n",
+    "matrix.npy": npy_bytes(),
 }
 
 

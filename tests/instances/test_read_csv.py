@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from instance_cases import CSV, RECTANGLE, loaded, refusal, saved
 
-from dact.instances import InputError, read, read_set
+from dact.instances import InputError, InputWarning, check, read, read_set
 
 POINTS = "0,0\n3,0\n3,4\n0,4\n"
 
@@ -66,10 +66,14 @@ def test_capacity_comment_anywhere(tmp_path: Path) -> None:
         (CSV.replace("3,4,6", "nan,4,6"), "line 5: x is 'nan', not a number up to"),
         ("x,y,demand\n1,2\n", "line 2: '1,2' has 2 cells, not 3"),
         ("# capacity: 4\n0,0,0\n", "a CVRP needs a depot and at least one customer"),
-        ("lat,lon\n1,2\n", "line 1: the header 'lat,lon' is not x,y or x,y,demand"),
+        ("lat,y\n1,2\n", "line 1: the header 'lat,y' has neither x,y nor lat,lon"),
+        ("lat,lon\n91,2\n", "line 2: lat is 91, not between -90 and 90"),
+        ("lat,lon\n1,2\n1,-181\n", "line 3: lon is -181, not between -180 and 180"),
+        ("x,y,X\n1,2,3\n", "line 1: the header names the column x twice"),
+        ('name,x,y\n"a,1,2\n', "line 2: has a quoted cell that does not end"),
         ("1\n2\n", "line 1: '1' has 1 cells, not 2"),
         ("1,2,3,4\n", "line 1: '1,2,3,4' has 4 cells, not 3"),
-        ("1;2\n", "line 1: the header '1;2' is not x,y"),
+        ("1;2\n1;2;3\n", "line 2: '1;2;3' has 3 cells, not 2"),
         ("x,y\n", "holds no row of numbers"),
         ("# nothing\n", "holds no row of numbers"),
         ("1,two\n", "line 1: y is 'two', not a number"),
@@ -93,3 +97,64 @@ def test_bad_given_capacity(tmp_path: Path, capacity) -> None:
     """A capacity that cannot be is refused with the file's name."""
     with pytest.raises(InputError, match=r"a\.csv: capacity"):
         read(saved(tmp_path, "a.csv", CSV), capacity=capacity)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0;0\n3;0\n3;4\n0;4\n",
+        "x;y\n0;0,0\n3,0;0\n3;4\n0;4,000\n",
+        "y,x\n0,0\n0,3\n4,3\n4,0\n",
+        "x,y,\n0,0,\n3,0,\n,,\n3,4,\n0,4,\n",
+    ],
+)
+def test_spreadsheets(tmp_path: Path, text: str) -> None:
+    """Semicolons, decimal commas, columns in another order and blank cells at the end are read."""
+    assert loaded(tmp_path, "a.csv", text).coordinates.tolist() == RECTANGLE.tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'name,x,y\nHome,0,0\n"Rossi, Via ""Po""",3,0\n  Two   words ,3,4\n,0,4\n',
+        'Home;0;0\nRossi, Via "Po";3;0\nTwo words;3;4\n;0;4\n',
+    ],
+)
+def test_names(tmp_path: Path, text: str) -> None:
+    """Names are kept with a header or without, quoted or not; a node without one is called by its number."""
+    instance = loaded(tmp_path, "a.csv", text)
+    assert instance.coordinates.tolist() == RECTANGLE.tolist()
+    assert instance.names == ("Home", 'Rossi, Via "Po"', "Two words", "")
+    assert [instance.title(node) for node in (1, 3)] == ['Rossi, Via "Po"', "4"]
+    assert instance.label(0) == "node 1 ('Home')"
+
+
+def test_latitude_and_longitude(tmp_path: Path) -> None:
+    """Degrees are great circles in kilometres: a quarter of the equator, and a quarter of a meridian."""
+    instance = loaded(tmp_path, "a.csv", "Latitude,lng\n0,0\n0,90\n90,17\n")
+    quarter = 6371.0088 * 3.141592653589793 / 2
+    assert instance.rule == "great_circle"
+    assert instance.distances()[0].tolist() == pytest.approx([0, quarter, quarter])
+    assert check(instance, ((0, 1, 2),)).cost == pytest.approx(3 * quarter)
+
+
+def test_decimal_demands(tmp_path: Path) -> None:
+    """Demands are counted in the unit, rounded up, and the capacity is rounded down; 0.3 is three tenths."""
+    path = saved(tmp_path, "a.csv", "# capacity: 1.25\nx,y,demand\n0,0,0\n1,0,0.3\n2,0,0.31\n3,0,1\n")
+    instance = read(path, demand_unit=0.1)
+    assert (instance.demand.tolist(), instance.capacity, instance.demand_unit) == ([0, 3, 4, 10], 12, 0.1)
+    with pytest.raises(InputError, match=r"line 4: demand is '0.3', not a whole number"):
+        read(path)
+
+
+@pytest.mark.parametrize("unit", [0.0, -1.0, float("nan"), float("inf"), "1", 1e-300])
+def test_bad_units(tmp_path: Path, unit) -> None:
+    """A unit that cannot be is refused."""
+    with pytest.raises(InputError, match="demand_unit"):
+        read(saved(tmp_path, "a.csv", CSV), demand_unit=unit)
+
+
+def test_columns_that_are_not_used(tmp_path: Path) -> None:
+    """A column that nobody knows is left out, and that is said: it may have been a misspelt demand."""
+    with pytest.warns(InputWarning, match="a.csv: of the columns, 'Demnad' is not used"):
+        assert loaded(tmp_path, "a.csv", "x,y,Demnad\n1,2,3\n").problem == "tsp"

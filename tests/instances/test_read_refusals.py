@@ -54,7 +54,7 @@ TSP_CASES = [
         "line 5: the field DIMENSION is given",
     ),
     ("no type", TSP.replace("TYPE : TSP\n", ""), "the field TYPE is missing"),
-    ("atsp", TSP.replace("TYPE : TSP", "TYPE : ATSP"), "TYPE 'ATSP' is not supported, only TSP and CVRP are"),
+    ("vrptw", TSP.replace("TYPE : TSP", "TYPE : VRPTW"), "TYPE 'VRPTW' is not supported, only TSP and CVRP are"),
     ("hcp", TSP.replace("TYPE : TSP", "TYPE : HCP"), "TYPE 'HCP' is not supported"),
     ("no rule", TSP.replace("EDGE_WEIGHT_TYPE : EUC_2D\n", ""), "the field EDGE_WEIGHT_TYPE is missing"),
     (
@@ -151,7 +151,6 @@ VRP_CASES = [
 EXPLICIT_CASES = [
     ("short", EXPLICIT.replace("5 4 0\n", "5 4\n"), "has 8 weights, but FULL_MATRIX of 3 nodes needs 9"),
     ("long", EXPLICIT.replace("5 4 0\n", "5 4 0 1\n"), "has 10 weights, but FULL_MATRIX of 3 nodes needs 9"),
-    ("asymmetric", EXPLICIT.replace("5 4 0", "6 4 0"), "row 1, column 3 is 5 but row 3, column 1 is 6"),
     ("negative", EXPLICIT.replace("0 3 5", "0 3 -5"), "line 7: the weight -5 is negative"),
     ("nan", EXPLICIT.replace("0 3 5", "nan 3 5"), "line 7: a weight is 'nan', not a number up to"),
     ("odd", EXPLICIT.replace("0 3 5", "0 x 5"), "line 7: a weight is 'x', not a number"),

@@ -83,9 +83,20 @@ def test_routes_are_ordered_by_direction():
 
 
 def test_geographical_maps_have_north_up(ax: Axes):
-    """Latitude, the first number of a GEO file, is drawn upwards."""
-    plot(Drawn(_tsp(rule="geo"), ((0, 1, 2, 3, 4),)), ax)
-    assert np.array_equal(ax.lines[0].get_xydata()[1], POINTS[1][::-1])
+    """Latitude, the first number of a GEO file, is drawn upwards, and degrees of longitude are as short as there."""
+    far_north = np.array([[59.30, 170.0], [60.30, 170.0], [60.30, -170.0]])
+    north = Instance(name="north", problem="tsp", rule="geo", coordinates=far_north)
+    plot(Drawn(north, ((0, 1, 2),)), ax)
+    first, second, third = ax.lines[0].get_xydata()[:3]
+    assert (second - first).tolist() == pytest.approx([0, 1])
+    assert (third - second).tolist() == pytest.approx([20 * np.cos(np.radians(60)), 0])
+
+
+def test_names_are_written(ax: Axes):
+    """Nodes that have names are labelled with them, whatever Matplotlib would make of their characters."""
+    named = Instance(name="n", problem="tsp", rule="euclidean", coordinates=POINTS[:3], names=("$a$", "b_{", ""))
+    plot(Drawn(named, ((0, 1, 2),)), ax)
+    assert [text.get_text() for text in ax.texts] == ["$a$", "b_{", "3"]
 
 
 def test_many_routes_use_dashes(ax: Axes):

@@ -1,9 +1,10 @@
 """The commands and their options. What they do is imported when they run: PyTorch takes seconds to load."""
 
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,7 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     So are a lack of memory, a failed read or write, and an error of ours that was recognised, with exit code 1.
     """
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="dact")
+        with warnings.catch_warnings():
+            _say_cautions()
+            app(args=None if arguments is None else list(arguments), prog_name="dact")
     except ValueError as error:
         print("error:", " ".join(str(error).split()), file=sys.stderr)
         return 2
@@ -47,6 +50,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(who, str(error).splitlines()[0][-300:], file=sys.stderr)
         return 1
     return 0
+
+
+def _say_cautions() -> None:
+    """Warnings about files are for people; others are for programmers, and stay as they are."""
+    before = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:  # noqa: ANN401
+        # By its name, so as not to load NumPy for the help.
+        if category.__name__ == "InputWarning":
+            print(f"warning: {message}", file=sys.stderr)
+        else:
+            before(message, category, *place, **more)
+
+    warnings.showwarning = show
 
 
 def _print_version(asked: bool) -> None:
@@ -68,7 +85,10 @@ def _common(
 @options.with_settings(options.hybrid_first, options.of_hybrid, options.of_policy, options.machine)
 def solve(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="Instances: .tsp, .vrp, .csv, or sets: .npz, .pkl.")
+        list[Path],
+        typer.Argument(
+            metavar="FILE", help="Instances (.tsp, .vrp, .csv, .npy), sets (.npz, .pkl), folders or patterns of them."
+        ),
     ],
     steps: Annotated[
         int | None,
@@ -79,7 +99,16 @@ def solve(
     start: Annotated[str, typer.Option(help="greedy, random, or a solution file (.tour, .sol, .json).")] = "greedy",
     seed: options.Seed = 0,
     rounding: Annotated[str | None, typer.Option(help="nearest, none or ceil instead of the file's own.")] = None,
-    capacity: Annotated[int | None, typer.Option(help="Of a vehicle, for CSV files with a demand column.")] = None,
+    capacity: Annotated[float | None, typer.Option(help="Of a vehicle, for CSV files with a demand column.")] = None,
+    demand_unit: Annotated[
+        float | None, typer.Option(help="Count decimal demands of CSV files in this unit, as 0.5; rounded up.")
+    ] = None,
+    matrix: Annotated[
+        Path | None, typer.Option(help="Distances of a CSV file's rows (.csv, .npy), from row to column.")
+    ] = None,
+    best_known: Annotated[
+        Path | None, typer.Option(help="A CSV file with the columns name,value to compare with.")
+    ] = None,
     max_nodes: options.MaxNodes = options.MAX_NODES,
     out: Annotated[Path | None, typer.Option(help="A solution file (.tour, .sol, .json), or a folder.")] = None,
     plot: Annotated[Path | None, typer.Option(help="A picture (.png, .svg, .pdf), or a folder.")] = None,
@@ -92,11 +121,21 @@ def solve(
 
     Ctrl-C ends the search, reports and writes the best so far, and exits with code 130.
     """
-    from dact.cli.solving import Outputs, Request, solve_files
+    from dact.cli.inputs import Request
+    from dact.cli.solving import Outputs, solve_files
     from dact.pipeline import SolveConfig
 
     config = SolveConfig.flat(steps=steps, time_limit=time_limit, target=target, seed=seed, **settings)
-    request = Request(files=tuple(files), start=start, rounding=rounding, capacity=capacity, max_nodes=max_nodes)
+    request = Request(
+        files=tuple(files),
+        start=start,
+        rounding=rounding,
+        capacity=capacity,
+        demand_unit=demand_unit,
+        matrix=matrix,
+        best_known=best_known,
+        max_nodes=max_nodes,
+    )
     raise typer.Exit(solve_files(request, config, Outputs(out=out, plot=plot, as_json=as_json)))
 
 

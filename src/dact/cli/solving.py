@@ -7,12 +7,11 @@ from os.path import exists
 from pathlib import Path
 from typing import Any
 
+from dact.cli.inputs import Inputs, Request, read_inputs
 from dact.cli.saving import Saver
 from dact.cli.screen import FAILED, Bar, note, show_table
 from dact.cli.targets import plot_targets, solution_targets
-from dact.instances import InputError, Instance, Routes, facts_of, read, read_set, read_solution, write_solution
-from dact.instances.errors import naming
-from dact.instances.reading import SET_PARSERS
+from dact.instances import InputError, Instance, Routes, facts_of, read_solution, write_solution
 from dact.interrupts import INTERRUPTED, Interrupts
 from dact.pipeline import STARTS, SolveConfig
 from dact.plotting import cost_text, save_plot, whole_costs
@@ -27,17 +26,6 @@ SHOWN = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
-    """What to solve."""
-
-    files: tuple[Path, ...]
-    start: str
-    rounding: str | None
-    capacity: int | None
-    max_nodes: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Outputs:
     """Where the answers go."""
 
@@ -48,7 +36,8 @@ class Outputs:
 
 def solve_files(request: Request, config: SolveConfig, outputs: Outputs) -> int:
     """Read everything, check everything, then search; return the exit code."""
-    instances = [instance for file in request.files for instance in read_instances(file, request)]
+    inputs = read_inputs(request)
+    instances = inputs.instances
     routes = _start_routes(request.start, instances)
     config = config if routes is not None else replace(config, start=request.start)
     solutions, plots = solution_targets(outputs.out, instances), plot_targets(outputs.plot, instances)
@@ -70,23 +59,11 @@ def solve_files(request: Request, config: SolveConfig, outputs: Outputs) -> int:
             saver.close()
             if results:
                 show_table(COLUMNS, [_row(results[place]) for place in sorted(results)])
-    faults = _say_faults(results.values())
+    faults = _say_faults(results.values()) + _say_unread(inputs)
     if interrupts.asked:
         _say_interrupted(instances, results)
         return INTERRUPTED
     return FAILED if faults or saver.failed else 0
-
-
-def read_instances(file: Path, request: Request) -> list[Instance]:
-    """The instances of a file, named by its stem, with the rounding asked for."""
-    if file.suffix.lower() in SET_PARSERS:
-        members = list(read_set(file, capacity=request.capacity, max_nodes=request.max_nodes))
-    else:
-        members = [read(file, capacity=request.capacity, max_nodes=request.max_nodes)]
-    if request.rounding is not None:
-        with naming(file):
-            members = [member.with_rounding(request.rounding) for member in members]
-    return members if len(members) > 1 else [replace(members[0], name=file.stem)]
 
 
 def record(result: Result) -> dict[str, Any]:
@@ -114,6 +91,9 @@ def record(result: Result) -> dict[str, Any]:
         "local_optimum": result.local_optimum,
         "weights": result.weights,
         **({"routes": routes} if instance.facts.depot else {"tour": routes[0]}),
+        **(
+            {"names": [[instance.title(index) for index in route] for route in result.routes]} if instance.names else {}
+        ),
     }
 
 
@@ -149,6 +129,15 @@ def _say_faults(results: Iterable[Result]) -> int:
         text = f"{result.instance.name}: the search gave a tour that is no solution ({result.fault})"
         note(f"error of DACT, please report it: {text}; the answer given is the best feasible one instead")
     return len(faults)
+
+
+def _say_unread(inputs: Inputs) -> int:
+    """Say what is wrong with files that could not be read; return how many there are."""
+    for fault in inputs.faults:
+        note(f"error: {' '.join(str(fault).split())}")
+    if inputs.faults:
+        note(f"{len(inputs.faults)} of the files could not be read")
+    return len(inputs.faults)
 
 
 def _say_interrupted(instances: list[Instance], results: dict[int, Result]) -> None:

@@ -1,12 +1,13 @@
 """Instances and solutions on disk and in memory, numpy only, and the independent checker."""
 
 from dact.instances.checker import Routes, Verdict, check, simplest_routes
-from dact.instances.errors import InputError
+from dact.instances.directions import better_directions
+from dact.instances.errors import InputError, InputWarning
 from dact.instances.facts import FACTS, Facts, facts_of
 from dact.instances.generate import capacity_for, generate_set
 from dact.instances.instance import Instance
 from dact.instances.instance_set import InstanceSet
-from dact.instances.published import best_known
+from dact.instances.published import best_known, read_best_known
 from dact.instances.reading import read, read_set
 from dact.instances.solutions import read_solution, write_solution
 
@@ -14,16 +15,19 @@ __all__ = [
     "FACTS",
     "Facts",
     "InputError",
+    "InputWarning",
     "Instance",
     "InstanceSet",
     "Routes",
     "Verdict",
     "best_known",
+    "better_directions",
     "capacity_for",
     "check",
     "facts_of",
     "generate_set",
     "read",
+    "read_best_known",
     "read_set",
     "read_solution",
     "simplest_routes",

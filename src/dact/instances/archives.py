@@ -1,4 +1,4 @@
-"""Arrays of an .npz archive, each no larger than its header says and no larger than the file allows."""
+"""Arrays of .npz archives and .npy files, each no larger than its header says and no larger than the file allows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dact.instances.errors import InputError, brief
 from dact.instances.limits import check_unpacked
@@ -33,13 +34,28 @@ def load_arrays(content: bytes, keys: Sequence[str]) -> tuple[dict[str, Any], li
         raise InputError(f"is not an .npz archive of plain arrays ({brief(error)})") from None
 
 
+def load_array(content: bytes) -> NDArray[Any]:
+    """Return the array of an .npy file."""
+    try:
+        _numbers(content[:HEADER_BYTES], len(content))
+        array: NDArray[Any] = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    except Exception as error:
+        raise InputError(f"is not an .npy file of plain numbers ({brief(error)})") from None
+    return array
+
+
 def _declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:
-    """Count the numbers of an array by its header, which must agree with the size of the member."""
+    """Count the numbers of an array by its header."""
     # Other methods unpack whole blocks at once, however little is asked for.
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"compression method {info.compress_type}")
     with archive.open(info) as stream:
-        head = io.BytesIO(stream.read(HEADER_BYTES))
+        return _numbers(stream.read(HEADER_BYTES), info.file_size)
+
+
+def _numbers(begun: bytes, size: int) -> int:
+    """Count the numbers by the header of an array, which must agree with how many bytes there are."""
+    head = io.BytesIO(begun)
     version = np.lib.format.read_magic(head)
     read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     if version not in read_header:
@@ -47,8 +63,8 @@ def _declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:
     shape, _, dtype = read_header[version](head)
     if dtype.hasobject:
         raise ValueError("an array of objects")
-    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != info.file_size - head.tell():
-        raise ValueError(f"an array of shape {shape} in {info.file_size} bytes")
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size - head.tell():
+        raise ValueError(f"an array of shape {shape} in {size} bytes")
     return max(math.prod(shape), math.prod(shape) * dtype.itemsize // 8, *shape, 0)
 
 

@@ -125,6 +125,13 @@ def _geo(x1: float, y1: float, x2: float, y2: float) -> float:
     return float(int(6378.388 * math.acos(max(-1.0, min(1.0, cosine))) + 1.0))
 
 
+def _great_circle(x1: float, y1: float, x2: float, y2: float) -> float:
+    latitude1, latitude2 = math.radians(x1), math.radians(x2)
+    north, east = math.sin((latitude1 - latitude2) / 2), math.sin(math.radians(y1 - y2) / 2)
+    chord = north * north + math.cos(latitude1) * math.cos(latitude2) * east * east
+    return 2 * 6371.0088 * math.asin(math.sqrt(min(1.0, chord)))
+
+
 def _rounded(length: Length, rounding: Callable[[float], float]) -> Length:
     return lambda x1, y1, x2, y2: float(rounding(length(x1, y1, x2, y2)))
 
@@ -141,4 +148,7 @@ LENGTHS: dict[str, Length] = {
     "max_2d_ceil": _rounded(_maximum, math.ceil),
     "att": _att,
     "geo": _geo,
+    "great_circle": _great_circle,
+    "great_circle_nearest": _rounded(_great_circle, _nint),
+    "great_circle_ceil": _rounded(_great_circle, math.ceil),
 }

@@ -1,4 +1,4 @@
-"""TSPLIB's distance rules on whole arrays; `checker.py` repeats them edge by edge, on purpose."""
+"""TSPLIB's distance rules and great circles on whole arrays; `checker.py` repeats them edge by edge, on purpose."""
 
 from __future__ import annotations
 
@@ -23,12 +23,17 @@ RULES: dict[str, tuple[str, str]] = {
     "max_2d_ceil": ("maximum", "ceil"),
     "att": ("att", "own"),
     "geo": ("geo", "own"),
+    "great_circle": ("great_circle", "none"),
+    "great_circle_nearest": ("great_circle", "nearest"),
+    "great_circle_ceil": ("great_circle", "ceil"),
     "explicit": ("explicit", "own"),
 }
 """Rule -> (metric, rounding); "own" rounds inside the metric and cannot be replaced."""
 
 GEO_PI = 3.141592
 GEO_RADIUS = 6378.388
+EARTH_RADIUS = 6371.0088
+"""The mean one, in kilometres."""
 
 
 def rounded_rule(rule: str, rounding: str) -> str:
@@ -95,12 +100,22 @@ def _geo(x: FloatArray, y: FloatArray) -> FloatArray:
     return np.floor(GEO_RADIUS * np.arccos(np.clip(cosine, -1.0, 1.0)) + 1.0)
 
 
+def _great_circle(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Kilometres between points in decimal degrees of latitude and longitude, by the haversine formula."""
+    latitude, longitude = np.radians(x), np.radians(y)
+    level = np.cos(latitude)
+    across = level[:, None] * level[None, :] * np.sin(_gaps(longitude) / 2) ** 2
+    chord = np.sin(_gaps(latitude) / 2) ** 2 + across
+    return np.asarray(2 * EARTH_RADIUS * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0))))
+
+
 METRICS: dict[str, Metric] = {
     "euclidean": _euclidean,
     "manhattan": _manhattan,
     "maximum": _maximum,
     "att": _att,
     "geo": _geo,
+    "great_circle": _great_circle,
 }
 ROUNDINGS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "nearest": nearest,

@@ -1,13 +1,24 @@
-"""The one exception of this package, and the place names that its messages carry."""
+"""The one exception and the one warning of this package, and the place names that its messages carry."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 class InputError(ValueError):
     """A file or a value that cannot be used; the message is one sentence that names it."""
+
+
+class InputWarning(UserWarning):
+    """A file that can be used, but may not say what its author meant."""
+
+
+def caution(place: object, text: str) -> None:
+    """Warn about a file in one sentence."""
+    name = str(place)
+    warnings.warn(InputWarning(f"{name if name.isprintable() else shown(name)}: {text}"), stacklevel=2)
 
 
 def shown(value: object) -> str:

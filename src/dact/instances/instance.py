@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,7 @@ from dact.instances.arrays import LARGEST, FloatArray, IntArray, bounded, frozen
 from dact.instances.distances import RULES, pairwise, rounded_rule
 from dact.instances.errors import InputError, shown
 from dact.instances.facts import Facts, facts_of
-from dact.instances.matrix import plane_from_matrix
+from dact.instances.plane import checked_degrees, plane_from_degrees, plane_from_matrix, whole_degrees
 from dact.instances.published import best_known
 
 
@@ -24,7 +25,8 @@ def _unset() -> IntArray:
 class Instance:
     """An instance of a problem in FACTS; a depot is index 0, and its customers are 1..n.
 
-    `node_ids` left empty become 1..N; `demand` left empty becomes zeros where there is no capacity.
+    `node_ids` left empty become 1..N; `demand` left empty becomes zeros where there is no capacity. Distances of a
+    matrix are from the row's node to the column's, and need not be the same in both directions.
     """
 
     name: str
@@ -37,13 +39,17 @@ class Instance:
     capacity: int = 0
     best_known: float | None = None
     source: Path | None = None
+    names: tuple[str, ...] = ()
+    """Of all nodes, the depot's first; empty if they have none."""
+    demand_unit: float = 1.0
+    """What a demand of 1 stands for: files may have counted in kilograms, or halves of pallets."""
 
     def __post_init__(self) -> None:
         """Freeze the arrays and refuse an instance that has no meaning."""
         if self.rule not in RULES:
             raise InputError(f"distance rule {shown(self.rule)} is not one of {', '.join(RULES)}")
         if self.coordinates is not None:
-            self._set(coordinates=_checked_coordinates(self.coordinates))
+            self._set(coordinates=_checked_coordinates(self.coordinates, degrees=RULES[self.rule][0] == "great_circle"))
         if self.matrix is not None:
             self._set(matrix=_checked_matrix(self.matrix))
         self._check_rule()
@@ -53,6 +59,8 @@ class Instance:
             self._set(demand=np.zeros(self.size))
         self._set(node_ids=integers(self.node_ids, "node_ids", 1), demand=integers(self.demand, "demand", 1))
         self._check_lengths()
+        if self.names:
+            self._set(names=tuple(" ".join(str(name).split()) for name in self.names))
         if self.facts.depot and self.size < 2:
             raise InputError(f"a {self.facts.title} needs a depot and at least one customer")
         if self.facts.capacity:
@@ -81,8 +89,13 @@ class Instance:
         return self._distances
 
     def points(self) -> FloatArray:
-        """Return (N, 2) points: the coordinates, or a plane that reflects the matrix."""
+        """Return (N, 2) points: the coordinates, a map of degrees, or a plane that reflects the matrix."""
         return self._points
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Are all distances the same in both directions?"""
+        return self.matrix is None or bool(np.array_equal(self.matrix, self.matrix.T))
 
     def with_rounding(self, rounding: str) -> Instance:
         """Return the instance with lengths rounded to "nearest", "ceil" or "none".
@@ -95,10 +108,21 @@ class Instance:
         return replace(self, rule=rule, best_known=best_known(self.name, self.size, rule))
 
     def label(self, index: int) -> str:
-        """Name a node as its files do: "node 7" by its id, "customer 7" by its number, "the depot"."""
+        """Name a node as its files do: "node 7" by its id, "customer 7 ('Rome')" by its number, "the depot"."""
         if self.facts.depot and index == 0:
             return "the depot"
-        return f"{'node' if self.facts.by_id else 'customer'} {self.number(index)}"
+        name = f" ({shown(self.names[index])})" if self.names and self.names[index] else ""
+        return f"{'node' if self.facts.by_id else 'customer'} {self.number(index)}{name}"
+
+    def title(self, index: int) -> str:
+        """Return what lists and pictures call a node: its name, else its number."""
+        if self.names and self.names[index]:
+            return self.names[index]
+        return "depot" if self.facts.depot and index == 0 else str(self.number(index))
+
+    def titles(self, routes: Sequence[Sequence[int]]) -> list[list[str]]:
+        """Return routes with every node by its title."""
+        return [[self.title(index) for index in route] for route in routes]
 
     def number(self, index: int) -> int:
         """Return what solutions call a node: its id, or the customer's number."""
@@ -113,7 +137,13 @@ class Instance:
 
     @cached_property
     def _points(self) -> FloatArray:
-        return self.coordinates if self.coordinates is not None else frozen(plane_from_matrix(self._distances))
+        if self.coordinates is None:
+            return frozen(plane_from_matrix(self._distances))
+        metric = RULES[self.rule][0]
+        if metric in ("geo", "great_circle"):
+            degrees = whole_degrees(self.coordinates) if metric == "geo" else self.coordinates
+            return frozen(plane_from_degrees(degrees))
+        return self.coordinates
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():
@@ -128,8 +158,8 @@ class Instance:
             raise InputError(f"{self.size} coordinates do not fit a matrix of {len(self.matrix)} nodes")
 
     def _check_lengths(self) -> None:
-        for name in ("node_ids", "demand"):
-            if len(getattr(self, name)) != self.size:
+        for name in ("node_ids", "demand", "names"):
+            if len(getattr(self, name)) != self.size and (name != "names" or self.names):
                 raise InputError(f"{name} has {len(getattr(self, name))} entries for {self.size} nodes")
         if self.node_ids.min() < 0:
             raise InputError(f"node id {self.node_ids.min()} is negative")
@@ -156,15 +186,15 @@ def check_loads(demand: IntArray, capacity: int) -> None:
         raise InputError(f"capacity {capacity} is below the largest demand {demand[customer]} (customer {customer})")
 
 
-def _checked_coordinates(values: FloatArray) -> FloatArray:
+def _checked_coordinates(values: FloatArray, *, degrees: bool) -> FloatArray:
     coordinates = bounded(values, "coordinates", 2)
     if coordinates.shape[0] < 1 or coordinates.shape[1] != 2:
         raise InputError(f"coordinates have shape {coordinates.shape}, not (N, 2) with N of at least 1")
-    return coordinates
+    return checked_degrees(coordinates) if degrees else coordinates
 
 
 def _checked_matrix(values: FloatArray) -> FloatArray:
-    """Check a symmetric matrix and clear its diagonal, which some files fill with 9999."""
+    """Check a matrix and clear its diagonal, which some files fill with 9999."""
     matrix = bounded(values, "matrix", 2).copy()
     if matrix.shape[0] < 1 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the distance matrix has shape {matrix.shape}, not (N, N)")
@@ -172,11 +202,4 @@ def _checked_matrix(values: FloatArray) -> FloatArray:
     if matrix.min() < 0:
         row, column = np.argwhere(matrix < 0)[0]
         raise InputError(f"the distance {matrix[row, column]:g} of row {row + 1}, column {column + 1} is negative")
-    if not np.array_equal(matrix, matrix.T):
-        row, column = np.argwhere(matrix != matrix.T)[0]
-        there, back = matrix[row, column], matrix[column, row]
-        raise InputError(
-            f"the distance matrix is not symmetric: row {row + 1}, column {column + 1} is {there:g} "
-            f"but row {column + 1}, column {row + 1} is {back:g}"
-        )
     return frozen(matrix)

@@ -1,4 +1,5 @@
-"""Distance matrices: the nine symmetric forms of an EDGE_WEIGHT_SECTION, and a picture of a matrix in the plane."""
+"""Distance matrices in TSPLIB files: the nine forms of an EDGE_WEIGHT_SECTION, of which only the full one can differ
+by direction."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from dact.instances.numerals import real
 
 Indices = tuple[IntArray, IntArray]
 
-# The matrix is symmetric, so a triangle read by columns is the other triangle read by rows.
+# Triangles stand for symmetric matrices, so one read by columns is the other triangle read by rows.
 _TRIANGLES: dict[str, Callable[[int], Indices]] = {
     "UPPER_ROW": lambda size: np.triu_indices(size, 1),
     "LOWER_ROW": lambda size: np.tril_indices(size, -1),
@@ -60,21 +61,3 @@ def _count(form: str, size: int) -> int:
     if form == "FULL_MATRIX":
         return size * size
     return size * (size + 1 if "DIAG" in form else size - 1) // 2
-
-
-def plane_from_matrix(matrix: FloatArray) -> FloatArray:
-    """Place N points so that their Euclidean distances follow the matrix as well as a plane allows (classical scaling).
-
-    The doubly centred squared distances are the points' inner products, so their two leading
-    eigenvectors, scaled by the roots of the eigenvalues, are the points (Torgerson 1952).
-    """
-    squared = matrix**2
-    mean = squared.mean(axis=0)
-    products = -0.5 * (squared - mean[:, None] - mean[None, :] + mean.mean())
-    values, vectors = np.linalg.eigh(products)
-    points = np.zeros((len(matrix), 2))
-    for axis, column in enumerate(range(len(matrix) - 1, max(len(matrix) - 3, -1), -1)):
-        vector = vectors[:, column] * np.sqrt(max(float(values[column]), 0.0))
-        # An eigenvector's sign is arbitrary: make its largest entry positive.
-        points[:, axis] = vector if vector[np.argmax(np.abs(vector))] >= 0 else -vector
-    return points

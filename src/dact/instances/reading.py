@@ -15,42 +15,54 @@ from dact.instances.files import read_bytes, read_text
 from dact.instances.instance import Instance
 from dact.instances.instance_set import InstanceSet
 from dact.instances.limits import MAX_NODES
+from dact.instances.matrix_files import parse_npy, read_distances
 from dact.instances.published import best_known
 from dact.instances.set_files import parse_npz, parse_pickle
 from dact.instances.solutions import read_solution_cost
-from dact.instances.table import parse_table
+from dact.instances.table import Wishes, instance_of, parse_table
 from dact.instances.tsplib import parse_tsplib
 
 KEYWORD_SUFFIXES = (".tsp", ".vrp", ".txt")
 SET_PARSERS = {".npz": parse_npz, ".pkl": parse_pickle}
 
 
-def read(path: str | Path, *, capacity: int | None = None, max_nodes: int = MAX_NODES) -> Instance:
-    """Read one instance: .tsp, .vrp, .txt, .csv, or a set file (.npz, .pkl) that holds just one.
+def read(
+    path: str | Path,
+    *,
+    capacity: float | None = None,
+    demand_unit: float | None = None,
+    matrix: str | Path | None = None,
+    max_nodes: int = MAX_NODES,
+) -> Instance:
+    """Read one instance: .tsp, .vrp, .txt, .csv, a matrix (.npy, .csv), or a set file (.npz, .pkl) that holds just one.
 
     A file of more than `max_nodes` nodes is refused before memory is taken for them.
 
-    `capacity` is for CSV files with a demand column, and wins over their `# capacity:` comment.
+    The other settings are for CSV files: `capacity` wins over their `# capacity:` comment, demands may be decimal
+    with a `demand_unit` in which they are counted, and `matrix` names a file (.csv, .npy) with their distances.
     The best known value is the lowest of those stated by a solution beside the file, by the
     COMMENT and by the shipped table, each only where it belongs to the rule in force.
     """
     path = Path(path)
     with naming(path):
         suffix = _suffix(path)
-        if capacity is not None and suffix != ".csv":
-            raise InputError("a capacity can be given for CSV files only")
+        for what, given in (("capacity", capacity), ("demand_unit", demand_unit), ("matrix", matrix)):
+            if given is not None and suffix != ".csv":
+                raise InputError(f"a {what} can be given for CSV files only")
+    distances = None if matrix is None else read_distances(matrix, max_nodes)
+    with naming(path):
         if suffix in SET_PARSERS:
             instances = SET_PARSERS[suffix](read_bytes(path), path, max_nodes)
             if len(instances) != 1:
                 raise InputError(f"holds {len(instances)} instances, not one: use read_set")
             return instances[0]
-        text = read_text(path)
-        instance = _parse(text, path, suffix, capacity, max_nodes)
+        wishes = Wishes(capacity=capacity, demand_unit=demand_unit, distances=distances)
+        instance = _parse(path, suffix, wishes, max_nodes)
     values = (_value_beside(instance, path), instance.best_known, _published(instance))
     return replace(instance, best_known=min((value for value in values if value is not None), default=None))
 
 
-def read_set(path: str | Path, *, capacity: int | None = None, max_nodes: int = MAX_NODES) -> InstanceSet:
+def read_set(path: str | Path, *, capacity: float | None = None, max_nodes: int = MAX_NODES) -> InstanceSet:
     """Read a set: .npz or .pkl, or any file that `read` takes as a set of one."""
     path = Path(path)
     suffix = path.suffix.lower()
@@ -60,10 +72,12 @@ def read_set(path: str | Path, *, capacity: int | None = None, max_nodes: int = 
     return _set_of_one(read(path, capacity=capacity, max_nodes=max_nodes), path)
 
 
-def _parse(text: str, path: Path, suffix: str, capacity: int | None, max_nodes: int) -> Instance:
+def _parse(path: Path, suffix: str, wishes: Wishes, max_nodes: int) -> Instance:
+    if suffix == ".npy":
+        return instance_of(parse_npy(read_bytes(path), max_nodes), path, wishes)
     if suffix == ".csv":
-        return parse_table(text, path, capacity, max_nodes)
-    return parse_tsplib(text, path, max_nodes)
+        return parse_table(read_text(path), path, wishes, max_nodes)
+    return parse_tsplib(read_text(path), path, max_nodes)
 
 
 def _set_of_one(instance: Instance, path: Path) -> InstanceSet:
@@ -84,7 +98,7 @@ def _set_of_one(instance: Instance, path: Path) -> InstanceSet:
 
 def _suffix(path: Path) -> str:
     suffix = path.suffix.lower()
-    known = (*KEYWORD_SUFFIXES, ".csv", *SET_PARSERS)
+    known = (*KEYWORD_SUFFIXES, ".csv", ".npy", *SET_PARSERS)
     # A folder or a missing file is the more helpful complaint, and read_bytes makes it.
     if isfile(path) and suffix not in known:
         raise InputError(f"the extension {shown(suffix)} is not one of {', '.join(known)}")

@@ -1,89 +1,160 @@
-"""CSV files: rows of x, y and, for a CVRP, demand.
+"""CSV files: a row for each node, with the columns name, x, y (or lat, lon) and demand.
 
-Two columns are a TSP; three are a CVRP whose first row is the depot. A first row that is not
-numeric is a header and must read `x,y` or `x,y,demand`. Lines that begin with `#` are comments;
-`# capacity: 50` sets the capacity, which the caller's own value overrides. Distances are unrounded.
+A first row without any number is a header; its columns may come in any order, and others are left out with a warning.
+Without a header the columns are x, y and maybe demand, with maybe a name before them. A semicolon may stand for the
+comma. Demands make a CVRP, whose first row is the depot. Lines that begin with `#` are comments; `# capacity: 50` sets
+the capacity, which the caller's own value overrides. Distances are unrounded: straight lines, or great circles in
+kilometres, or those of a matrix in another file. A file may be such a matrix itself.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from dact.instances.errors import InputError, naming, shown
-from dact.instances.files import numbered_lines
+from dact.instances.building import build
+from dact.instances.cells import Sheet
+from dact.instances.errors import InputError, caution, naming, shown
 from dact.instances.instance import Instance
 from dact.instances.limits import MAX_NODES, check_nodes
+from dact.instances.matrix_files import Distances, is_matrix, parse_matrix
 from dact.instances.numerals import positive, real, whole
 
-COLUMNS = ("x", "y", "demand")
-_CAPACITY = re.compile(r"#+\s*capacity\s*[:=]\s*(.*)", re.IGNORECASE)
+KNOWN = {
+    "name": "name",
+    "x": "x",
+    "y": "y",
+    "lat": "lat",
+    "latitude": "lat",
+    "lon": "lon",
+    "lng": "lon",
+    "longitude": "lon",
+    "demand": "demand",
+}
+"""Headers of columns, and what they mean."""
+PLAIN = ("x", "y", "demand")
+_CAPACITY = re.compile(r"capacity\s*[:=]\s*(.*)", re.IGNORECASE)
 
 
-def parse_table(text: str, path: Path, capacity: int | None = None, max_nodes: int = MAX_NODES) -> Instance:
-    """Read the text of a CSV file; a capacity given here wins over the file's comment."""
-    lines = list(numbered_lines(text))
-    rows = [(number, _cells(line)) for number, line in lines if not line.startswith("#")]
-    width = len(rows[0][1]) if rows else 0
-    if rows and not _is_number(rows[0][1][0]):
-        _check_header(*rows.pop(0))
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What the caller adds to a table."""
+
+    capacity: float | None = None
+    demand_unit: float | None = None
+    distances: Distances | None = None
+
+
+def parse_table(text: str, path: Path, wishes: Wishes | None = None, max_nodes: int = MAX_NODES) -> Instance:
+    """Read the text of a CSV file."""
+    wishes = wishes or Wishes()
+    sheet = Sheet.parse(text)
+    if wishes.distances is None and is_matrix(sheet):
+        return instance_of(parse_matrix(sheet, max_nodes), path, wishes)
+    check_nodes(len(sheet.lines) - 1, max_nodes)
+    columns, first = _columns(sheet, path, matrix=wishes.distances is not None)
+    rows = [_values(sheet, place, columns, wishes) for place in range(first, len(sheet.lines))]
     if not rows:
         raise InputError("holds no row of numbers")
     check_nodes(len(rows), max_nodes)
-    values = [_values(number, cells, width) for number, cells in rows]
-    coordinates = np.array([row[:2] for row in values])
-    if width == 2:
-        if capacity is not None:
-            raise InputError("a capacity is given, but there is no demand column")
-        return Instance(name=path.stem, problem="tsp", rule="euclidean", coordinates=coordinates, source=path)
-    return Instance(
-        name=path.stem,
-        problem="cvrp",
-        rule="euclidean",
-        coordinates=coordinates,
-        demand=np.array([int(row[2]) for row in values]),
-        capacity=_stated_capacity(lines) if capacity is None else capacity,
+    pair = next((pair for pair in (("x", "y"), ("lat", "lon")) if pair[0] in columns), None)
+    names = tuple(str(row.get("name", "")) for row in rows)
+    return build(
+        path.stem,
+        coordinates=None if pair is None else [[row[axis] for axis in pair] for row in rows],
+        degrees=pair == ("lat", "lon"),
+        matrix=None if wishes.distances is None else wishes.distances.in_order_of(names if any(names) else ()),
+        demand=[row["demand"] for row in rows] if "demand" in columns else None,
+        capacity=_capacity(sheet, wishes) if "demand" in columns else wishes.capacity,
+        demand_unit=wishes.demand_unit,
+        names=names if any(names) or wishes.distances is None else wishes.distances.names,
         source=path,
     )
 
 
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.split(",")]
+def instance_of(distances: Distances, path: Path, wishes: Wishes) -> Instance:
+    """Make an instance of a matrix alone."""
+    return build(
+        path.stem,
+        matrix=distances.matrix,
+        capacity=wishes.capacity,
+        demand_unit=wishes.demand_unit,
+        names=distances.names,
+        source=path,
+    )
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _check_header(number: int, cells: list[str]) -> None:
-    names = tuple(cell.lower() for cell in cells)
-    if names not in (COLUMNS[:2], COLUMNS):
-        raise InputError(f"line {number}: the header {shown(','.join(cells))} is not x,y or x,y,demand")
-
-
-def _values(number: int, cells: list[str], width: int) -> list[float]:
+def _columns(sheet: Sheet, path: Path, *, matrix: bool) -> tuple[dict[str, int], int]:
+    """Where each column is, and the place of the first row after the header."""
+    if not sheet.lines:
+        raise InputError("holds no row of numbers")
+    number, cells = sheet.cells(0)
     with naming(f"line {number}"):
-        if len(cells) != width or width not in (2, 3):
-            raise InputError(f"{shown(','.join(cells))} has {len(cells)} cells, not {min(max(width, 2), 3)}")
-        values: list[float] = [real(cells[0], "x"), real(cells[1], "y")]
-        if width == 3:
-            values.append(whole(cells[2], "demand"))
-            if values[2] < 0:
-                raise InputError(f"demand {cells[2]} is negative")
+        if sheet.is_header(cells):
+            columns = _headed(cells, path)
+            if len({"x", "y"} & columns.keys()) == 2 or len({"lat", "lon"} & columns.keys()) == 2:
+                return columns, 1
+            if matrix and not {"x", "y", "lat", "lon"} & columns.keys() and columns:
+                return columns, 1
+            raise InputError(f"the header {shown(sheet.delimiter.join(cells))} has neither x,y nor lat,lon")
+        named = not sheet.is_number(cells[0])
+        width = len(cells) - named
+        if width not in (2, 3):
+            raise InputError(f"{shown(sheet.delimiter.join(cells))} has {width} cells, not {min(max(width, 2), 3)}")
+    columns = {name: place + named for place, name in enumerate(PLAIN[:width])}
+    return {**columns, "name": 0} if named else columns, 0
+
+
+def _headed(cells: list[str], path: Path) -> dict[str, int]:
+    columns: dict[str, int] = {}
+    others = []
+    for place, cell in enumerate(cells):
+        meaning = KNOWN.get(cell.lower())
+        if meaning in columns:
+            raise InputError(f"the header names the column {meaning} twice")
+        if meaning is not None:
+            columns[meaning] = place
+        elif cell:
+            others.append(cell)
+    if others and columns:
+        caution(path, f"of the columns, {', '.join(shown(other) for other in others[:5])} is not used")
+    return columns
+
+
+def _values(sheet: Sheet, place: int, columns: dict[str, int], wishes: Wishes) -> dict[str, float | str]:
+    number, cells = sheet.cells(place)
+    with naming(f"line {number}"):
+        width = max(columns.values()) + 1
+        if len(cells) < width or (len(cells) > width and len(cells) != sheet.width):
+            raise InputError(f"{shown(sheet.delimiter.join(cells))} has {len(cells)} cells, not {width}")
+        values: dict[str, float | str] = {}
+        for name, column in columns.items():
+            values[name] = cells[column] if name == "name" else _number(sheet, name, cells[column], wishes)
         return values
 
 
-def _stated_capacity(lines: list[tuple[int, str]]) -> int:
-    stated = [(number, match[1]) for number, line in lines if (match := _CAPACITY.fullmatch(line))]
-    if not stated:
-        raise InputError("has a demand column but no capacity: add the line '# capacity: 50' or pass one")
+def _number(sheet: Sheet, column: str, cell: str, wishes: Wishes) -> float:
+    parse: Callable[[str, str], float] = whole if column == "demand" and wishes.demand_unit is None else real
+    value = parse(sheet.decimal(cell), column)
+    if column == "demand" and value < 0:
+        raise InputError(f"demand {cell} is negative")
+    most = {"lat": 90.0, "lon": 180.0}.get(column)
+    if most is not None and abs(value) > most:
+        raise InputError(f"{column} is {cell}, not between -{most:g} and {most:g}")
+    return value
+
+
+def _capacity(sheet: Sheet, wishes: Wishes) -> float | None:
+    """The caller's, else that of a comment."""
+    stated = [(number, match[1]) for number, text in sheet.comments if (match := _CAPACITY.fullmatch(text))]
+    if wishes.capacity is not None or not stated:
+        return wishes.capacity
     if len(stated) > 1:
         raise InputError(f"line {stated[1][0]}: the capacity is given twice")
-    with naming(f"line {stated[0][0]}"):
-        return positive(stated[0][1], "the capacity")
+    number, text = stated[0]
+    with naming(f"line {number}"):
+        if wishes.demand_unit is None:
+            return positive(sheet.decimal(text), "the capacity")
+        return real(sheet.decimal(text), "the capacity")

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from dact.instances.arrays import FloatArray, IntArray
-from dact.instances.errors import InputError, naming, shown
+from dact.instances.errors import InputError, caution, naming, shown
 from dact.instances.facts import FACTS, Facts
 from dact.instances.instance import Instance
 from dact.instances.keywords import Document, Row, parse_keywords
 from dact.instances.limits import MAX_NODES, check_nodes
 from dact.instances.matrix import explicit_matrix
 from dact.instances.numerals import positive, real, whole
+from dact.instances.plane import warn_of_decimal_degrees
 from dact.instances.published import stated_value
 
 WEIGHT_TYPES = ("EUC_2D", "CEIL_2D", "MAN_2D", "MAX_2D", "ATT", "GEO", "EXPLICIT")
@@ -45,7 +46,7 @@ def parse_tsplib(text: str, path: Path, max_nodes: int = MAX_NODES) -> Instance:
         document.rows("DEMAND_SECTION")
         demand = _node_table(document, "DEMAND_SECTION", size, ("demand",), whole)
     order = _order(document, facts, coordinates, demand, size)
-    return Instance(
+    instance = Instance(
         name=_name(document, path),
         problem=facts.name,
         rule=rule,
@@ -57,19 +58,36 @@ def parse_tsplib(text: str, path: Path, max_nodes: int = MAX_NODES) -> Instance:
         best_known=stated_value(document.fields.get("COMMENT", ""), rule),
         source=path,
     )
+    _warn(instance, path, symmetric=not _asymmetric(document))
+    return instance
+
+
+def _warn(instance: Instance, path: Path, *, symmetric: bool) -> None:
+    if instance.rule == "geo" and instance.coordinates is not None:
+        warn_of_decimal_degrees(path, instance.coordinates)
+    if symmetric and instance.matrix is not None and not instance.symmetric:
+        row, column = np.argwhere(instance.matrix != instance.matrix.T)[0]
+        there, back = instance.matrix[row, column], instance.matrix[column, row]
+        ends = f"from {instance.label(row)} to {instance.label(column)} is {there:g} and back {back:g}"
+        caution(path, f"the distance {ends}: costs are those of the direction driven")
 
 
 def _name(document: Document, path: Path) -> str:
     return re.sub(r"\.(tsp|vrp)$", "", document.fields.get("NAME", "")) or path.stem
 
 
+def _asymmetric(document: Document) -> bool:
+    return document.need("TYPE").upper().startswith("A")
+
+
 def _facts(document: Document) -> Facts:
     # Some files credit an author after the type: 'TSP (M.~Hofmeister)'.
     kind = document.need("TYPE").split()[0]
     known = {facts.title: facts for facts in FACTS.values()}
-    if kind.upper() not in known:
+    title = kind.upper().removeprefix("A")
+    if title not in known:
         raise InputError(f"TYPE {shown(kind)} is not supported, only {' and '.join(known)} are")
-    return known[kind.upper()]
+    return known[title]
 
 
 def _refuse_constraints(document: Document, facts: Facts) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from dact.instances import Instance, InstanceSet, Routes, Verdict, check, simplest_routes
+from dact.instances import Instance, InstanceSet, Routes, Verdict, better_directions, check, simplest_routes
 from dact.instances.arrays import FloatArray
 from dact.kernels.row_draws import streams
 from dact.pipeline.config import SolveConfig
@@ -75,6 +75,10 @@ class Found:
     def _answer(self, instance: Instance, start_N: Sequence[int], best_N: Sequence[int]) -> Answer:
         """The search compares costs in float32, so by the instance's own rule its best may tie with the start."""
         judged = [self._judged(instance, tour_N) for tour_N in (start_N, best_N)]
+        if not instance.symmetric:
+            # To turn a whole route is no move of any search.
+            turned = better_directions(instance, judged[-1][1])
+            judged.append((check(instance, turned), turned))
         faults = [verdict.violations[0] for verdict, _ in judged if not verdict.feasible]
         sound = [each for each in judged if each[0].feasible]
         if not sound:

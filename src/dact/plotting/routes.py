@@ -17,6 +17,8 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#5
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
 """Solid first; the next when the colours are used up."""
 INK = "#222222"
+MOST_NAMES = 60
+"""Nodes whose names are written beside them; of more they would hide the routes."""
 
 
 def plot(result: Solution, ax: "Axes | None" = None) -> "Axes":
@@ -34,14 +36,15 @@ def plot(result: Solution, ax: "Axes | None" = None) -> "Axes":
         _draw_routes(ax, points, by_angle(points, result.routes), width, area, returns=facts.returns)
     else:
         _draw_tour(ax, points[list(result.routes[0])], width, area)
+    if result.instance.names and len(points) <= MOST_NAMES:
+        _draw_names(ax, result.instance, points)
     _dress(ax, result)
     return ax
 
 
 def map_points(instance: Instance) -> FloatArray:
-    """Positions as (x, y); geographical files give latitude first, which maps show upwards."""
-    points = instance.points()
-    return points[:, ::-1] if instance.rule == "geo" else points
+    """Positions as (x, y)."""
+    return instance.points()
 
 
 def by_angle(points: FloatArray, routes: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -83,6 +86,20 @@ def _draw_routes(
     ax.scatter(
         depot[0], depot[1], s=max(60, 3 * area), marker="s", color=INK, edgecolor="white", linewidth=1.2, zorder=4
     )
+
+
+def _draw_names(ax: "Axes", instance: Instance, points: FloatArray) -> None:
+    for index, (x, y) in enumerate(points):
+        ax.annotate(
+            plain(instance.title(index)),
+            (x, y),
+            xytext=(3, 3),
+            textcoords="offset points",
+            fontsize="xx-small",
+            color=INK,
+            parse_math=False,
+            zorder=5,
+        )
 
 
 def _dress(ax: "Axes", result: Solution) -> None:

@@ -1,0 +1,88 @@
+"""Instances from tables and arrays: which problem it is, its distances, and demands in whole units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dact.instances.arrays import LARGEST, IntArray, bounded
+from dact.instances.errors import InputError, shown
+from dact.instances.facts import FACTS
+from dact.instances.instance import Instance
+from dact.instances.plane import checked_degrees, plane_from_degrees
+
+NEARLY = 1e-9
+"""Share of a number by which a quotient may miss a whole number: 0.3 / 0.1 does."""
+
+
+def build(
+    name: str,
+    *,
+    coordinates: ArrayLike | None = None,
+    degrees: bool = False,
+    matrix: ArrayLike | None = None,
+    demand: ArrayLike | None = None,
+    capacity: float | None = None,
+    demand_unit: float | None = None,
+    names: Sequence[str] = (),
+    source: Path | None = None,
+) -> Instance:
+    """Make an instance: with demands, the first node is the depot of vehicles; else all are on one tour.
+
+    `degrees` says that coordinates are latitudes and longitudes, whose distances are great circles in kilometres. A
+    matrix gives distances of its own, and coordinates are then for pictures only. With a `demand_unit` demands and
+    the capacity are counted in it, demands rounded up and the capacity down, so that no vehicle is overloaded.
+    """
+    _check_given(demand, capacity, demand_unit)
+    points = None if coordinates is None else bounded(coordinates, "coordinates", 2)
+    rule = "explicit" if matrix is not None else "great_circle" if degrees else "euclidean"
+    if points is not None and degrees and matrix is not None:
+        points = plane_from_degrees(checked_degrees(points))
+    unit = 1.0 if demand_unit is None else demand_unit
+    return Instance(
+        name=name,
+        problem=next(facts.name for facts in FACTS.values() if facts.capacity == (demand is not None)),
+        rule=rule,
+        coordinates=points,
+        matrix=None if matrix is None else bounded(matrix, "matrix", 2),
+        demand=np.zeros(0, dtype=np.int64) if demand is None else _units(demand, demand_unit),
+        capacity=0 if capacity is None else in_units(capacity, demand_unit),
+        names=tuple(names) if any(names) else (),
+        demand_unit=unit,
+        source=source,
+    )
+
+
+def in_units(capacity: float, unit: float | None) -> int:
+    """Return how many whole units fit a capacity; without a unit it must be whole itself."""
+    if unit is not None and not isinstance(capacity, bool):
+        return math.floor(capacity / unit * (1 + NEARLY))
+    # What is not whole is refused by the instance, which says why.
+    return int(capacity) if isinstance(capacity, float) and capacity.is_integer() else capacity  # type: ignore[return-value]
+
+
+def _units(demand: ArrayLike, unit: float | None) -> IntArray:
+    loads = bounded(demand, "demand", 1)
+    if unit is None:
+        return loads  # type: ignore[return-value]
+    counted = np.ceil(loads / unit * (1 - NEARLY))
+    if counted.max(initial=0) > LARGEST:
+        raise InputError(f"demand_unit {unit:g} is too small: the demand {loads.max():g} has {counted.max():g} of them")
+    return counted.astype(np.int64)
+
+
+def _check_given(demand: ArrayLike | None, capacity: float | None, unit: float | None) -> None:
+    if demand is None and capacity is not None:
+        raise InputError("a capacity is given, but there is no demand column")
+    if demand is None and unit is not None:
+        raise InputError("a demand_unit is given, but there is no demand column")
+    if demand is not None and capacity is None:
+        raise InputError("has a demand column but no capacity: add the line '# capacity: 50' or pass one")
+    if capacity is not None and not (isinstance(capacity, int | float | np.number) and math.isfinite(capacity)):
+        raise InputError(f"capacity {shown(capacity)} is not a number")
+    if unit is not None and not (isinstance(unit, int | float) and 0 < unit <= LARGEST):
+        raise InputError(f"demand_unit {shown(unit)} is not a positive number")

@@ -1,0 +1,109 @@
+"""Distance matrices in files of their own: .npy, or CSV with or without labels."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dact.instances.archives import load_array
+from dact.instances.arrays import FloatArray, bounded
+from dact.instances.cells import Sheet
+from dact.instances.errors import InputError, naming, shown
+from dact.instances.files import read_bytes, read_text
+from dact.instances.limits import MAX_NODES, check_nodes
+from dact.instances.numerals import real
+
+SUFFIXES = (".csv", ".npy")
+FEWEST = 4
+"""Rows of a matrix that can be told from a table of coordinates and demands without a header."""
+TABLE_COLUMNS = frozenset(("x", "y", "lat", "latitude", "lon", "lng", "longitude", "demand"))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Distances:
+    """From the node of a row to that of a column, and the names of the nodes, if the file has them."""
+
+    matrix: FloatArray
+    names: tuple[str, ...] = ()
+
+    def in_order_of(self, names: tuple[str, ...]) -> FloatArray:
+        """Return the matrix with its nodes in the order of these names; without names, as it is."""
+        if not names or not self.names or names == self.names:
+            return self.matrix
+        place = {name: index for index, name in enumerate(self.names)}
+        for one, other, text in ((names, self.names, "matrix lacks"), (self.names, names, "table lacks")):
+            missing = [name for name in one if name not in set(other)]
+            if missing:
+                raise InputError(f"the {text} the name {shown(missing[0])}")
+        if len(place) < len(self.names) or len(set(names)) < len(names):
+            raise InputError("a name is used twice, so that rows of the table and of the matrix cannot be matched")
+        order = np.array([place[name] for name in names])
+        return np.asarray(self.matrix[np.ix_(order, order)])
+
+
+def read_distances(path: str | Path, max_nodes: int = MAX_NODES) -> Distances:
+    """Read a matrix; mistakes name the file."""
+    path = Path(path)
+    with naming(path):
+        suffix = path.suffix.lower()
+        if suffix not in SUFFIXES:
+            raise InputError(f"the extension {shown(suffix)} of a matrix is not one of {', '.join(SUFFIXES)}")
+        if suffix == ".npy":
+            return parse_npy(read_bytes(path), max_nodes)
+        return parse_matrix(Sheet.parse(read_text(path)), max_nodes)
+
+
+def parse_npy(content: bytes, max_nodes: int = MAX_NODES) -> Distances:
+    """Read a square array."""
+    values = load_array(content)
+    if values.ndim != 2 or values.shape[0] != values.shape[1]:
+        raise InputError(f"holds an array of shape {values.shape}, not a matrix of distances (N, N)")
+    check_nodes(len(values), max_nodes)
+    return Distances(matrix=bounded(values, "matrix", 2))
+
+
+def is_matrix(sheet: Sheet) -> bool:
+    """Is a CSV file a matrix, and not a table of customers?"""
+    if not sheet.lines:
+        return False
+    rows, cells = len(sheet.lines), sheet.cells(0)[1]
+    if sheet.is_header(cells) or not cells[0]:
+        return not TABLE_COLUMNS & {cell.lower() for cell in cells} and rows - 1 in (len(cells), len(cells) - 1)
+    labelled = not sheet.is_number(cells[0])
+    return rows >= FEWEST and rows == len(cells) - labelled and all(sheet.is_number(cell) for cell in cells[labelled:])
+
+
+def parse_matrix(sheet: Sheet, max_nodes: int = MAX_NODES) -> Distances:
+    """Read rows of distances; a first row and a first column that are no numbers are names."""
+    if not sheet.lines:
+        raise InputError("holds no row of numbers")
+    head = sheet.cells(0)[1]
+    header = sheet.is_header(head) or not head[0]
+    body = range(int(header), len(sheet.lines))
+    size = len(body)
+    if not size:
+        raise InputError("holds no row of numbers")
+    check_nodes(size, max_nodes)
+    labelled = not head[0] or not sheet.is_number(sheet.cells(body[0])[1][0])
+    weights, labels = array("d"), []
+    for row, place in enumerate(body):
+        number, cells = sheet.cells(place)
+        labels += cells[:1] if labelled else []
+        cells = cells[labelled:]
+        with naming(f"line {number}"):
+            if len(cells) != size:
+                raise InputError(f"has {len(cells)} distances, but the matrix has {size} rows")
+            weights.extend(_distance(sheet, cell, row == column) for column, cell in enumerate(cells))
+    names = head[len(head) - size :] if header else labels
+    if header and (len(names) < size or (labelled and names != labels)):
+        raise InputError("names its rows and columns differently")
+    return Distances(matrix=np.array(weights).reshape(size, size), names=tuple(names))
+
+
+def _distance(sheet: Sheet, cell: str, diagonal: bool) -> float:
+    if diagonal and not cell:
+        return 0.0
+    return real(sheet.decimal(cell), "a distance")

@@ -1,0 +1,72 @@
+"""`dact solve` and the files, folders and patterns it is given."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_files import SQUARE, tsp_text
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two instances, and files that are none."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("b", "a"):
+        (folder / f"{name}.tsp").write_text(tsp_text(SQUARE))
+    (folder / "README.txt").write_text("about\n")
+    (folder / "a.tour").write_text("TOUR_SECTION\n1\n2\n3\n4\n5\n6\n-1\n")
+    return folder
+
+
+@pytest.mark.parametrize("given", ["", "*.tsp", "?.tsp"])
+def test_folders_and_patterns(dact, folder: Path, given: str):
+    """A folder or a pattern stands for its instances, in the order of their names."""
+    answer = dact("solve", folder / given, "--steps", 1, "--json")
+    assert [record["name"] for record in answer.records] == ["a", "b"]
+
+
+def test_nothing_found(dact, folder: Path, tmp_path: Path):
+    """A folder without instances and a pattern that fits nothing are refused."""
+    (tmp_path / "empty").mkdir()
+    dact("solve", tmp_path / "empty").refused("empty", "holds no file")
+    dact("solve", folder / "*.vrp").refused("*.vrp", "no file has a name like this")
+
+
+def test_a_bad_file_does_not_stop_the_rest(dact, folder: Path):
+    """The others are solved; what is wrong is said at the end, and the exit code is 1."""
+    (folder / "aa.tsp").write_text("TYPE : TSP\n")
+    answer = dact("solve", folder, "--steps", 1, "--json")
+    assert (answer.code, [record["name"] for record in answer.records]) == (1, ["a", "b"])
+    assert f"error: {folder / 'aa.tsp'}: the field DIMENSION is missing\n" in answer.err
+
+
+def test_best_known_values(dact, folder: Path):
+    """Values of a file give gaps, by name; those of a solution beside an instance are replaced."""
+    values = folder.parent / "values.csv"
+    values.write_text("name,nodes,bks\nA,6,100\nz,6,1\n")
+    records = dact("solve", folder, "--steps", 1, "--json", "--best-known", values).records
+    assert [record["best_known"] for record in records] == [100, None]
+    values.write_text("z,100\n")
+    dact("solve", folder, "--best-known", values).refused("values.csv", "none of the instances")
+    values.write_text("name,what\na,1\n")
+    dact("solve", folder, "--best-known", values).refused("values.csv", "name and value")
+
+
+def test_names_a_matrix_and_units(dact, tmp_path: Path):
+    """A table of names and decimal demands with a matrix of roads is solved, and the names come back."""
+    table, matrix = tmp_path / "shops.csv", tmp_path / "roads.npy"
+    table.write_text("name;demand\nBase;0\nNorth;1,5\nSouth;2\nWest;0,5\n")
+    np.save(matrix, np.array([[0, 1, 5, 9], [9, 0, 1, 9], [1, 9, 0, 9], [2, 9, 9, 0]]))
+    options = ("--matrix", matrix, "--capacity", 3.5, "--demand-unit", 0.5)
+    record = dact("solve", table, *options, "--steps", 20, "--json").record
+    assert (record["cost"], record["problem"]) == (14, "cvrp")
+    assert sorted(record["names"]) == [["North", "South"], ["West"]]
+
+
+def test_cautions_are_one_line(dact, tmp_path: Path):
+    """A warning about a file is a line of its own, without Python's source line."""
+    path = tmp_path / "a.csv"
+    path.write_text("x,y,phone\n0,0,1\n0,1,1\n1,0,1\n")
+    answer = dact("solve", path, "--steps", 1, "--json")
+    assert answer.err.startswith(f"warning: {path}: of the columns, 'phone' is not used\ninstance ")
