@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-slow lint format clean
+.PHONY: demo test test-slow lint fuzz format clean
 
 demo: $(VENV)/train.done
 	mkdir -p out
@@ -25,6 +25,11 @@ lint: $(VENV)/dev.done
 	$(BIN)/ruff format --check src tests examples benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Spoiled files of every format, and the whole solver on odd instances, until the time is over.
+MINUTES ?= 10
+fuzz: $(VENV)/dev.done
+	cd tests && ../$(BIN)/python -m fuzz $(MINUTES)
 
 format: $(VENV)/dev.done
 	$(BIN)/ruff check --fix src tests examples benchmarks

@@ -144,3 +144,16 @@ def test_import_needs_nothing_but_the_file(dact, tmp_path: Path, plain: dict[str
     torch.save(plain, tmp_path / name)
     assert dact("import", tmp_path / name).code == 0
     assert load_weights((tmp_path / name).with_suffix(".safetensors")).card.size == size
+
+
+def test_parameters_that_are_no_numbers(dact, tmp_path: Path, plain: dict[str, Any]):
+    """A parameter that is not finite, or a view over more than is stored, is refused."""
+    actor = plain["actor"]
+    name = next(iter(actor))
+    for value, words in (
+        (torch.full_like(actor[name], float("nan")), "not finite"),
+        (torch.zeros(1).expand(10**6, 10**6), "more than is stored"),
+    ):
+        torch.save(plain | {"actor": actor | {name: value}}, tmp_path / "a.pt")
+        dact("import", tmp_path / "a.pt", "--size", 20).refused("a.pt", words)
+    dact("import", tmp_path / "a.pt", "--size", 10**30).refused("size", "above 20000")

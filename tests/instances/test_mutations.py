@@ -14,51 +14,8 @@ from hypothesis import strategies as st
 from instance_cases import CSV, EXPLICIT, TSP, VRP
 
 from dact.instances import InputError, Instance, check, read, read_set, read_solution
+from fuzz.mutators import assert_one_clear_line, spoiled_bytes, spoiled_text
 
-TOKENS = [
-    *(
-        "",
-        "0",
-        "-1",
-        "1",
-        "2",
-        "99",
-        "1.5",
-        "7.0",
-        "nan",
-        "inf",
-        "-inf",
-        "1e400",
-        "1e-400",
-        "9" * 5000,
-        "x",
-        "#",
-        ",",
-    ),
-    *(
-        ":",
-        "EOF",
-        "-1 -1",
-        "TSP",
-        "CVRP",
-        "ATSP",
-        "GEO",
-        "EXPLICIT",
-        "UPPER_ROW",
-        "\u0663",
-        "\x85",
-        "\u2028",
-        "\x00",
-    ),
-    *(
-        "NODE_COORD_SECTION",
-        "DEMAND_SECTION",
-        "DEPOT_SECTION",
-        "EDGE_WEIGHT_SECTION",
-        "CAPACITY : 3",
-        "\ud7ff",
-    ),
-]
 pytestmark = pytest.mark.filterwarnings("ignore::dact.instances.InputWarning")
 SECTION_TEXT = {"a.tsp": TSP, "b.tsp": EXPLICIT, "a.vrp": VRP, "a.csv": CSV}
 
@@ -92,57 +49,6 @@ BYTES = {
     "matrix.csv": b",a,b,c\na,0,1,2\nb,3,0,4\nc,5,6,0\n",
     "matrix.npy": npy_bytes(),
 }
-
-
-@st.composite
-def spoiled_text(draw, text: str) -> str:
-    """Delete, double, swap or replace lines and tokens, or cut the text short."""
-    lines = text.split("\n")
-    for _ in range(draw(st.integers(1, 3))):
-        row = draw(st.integers(0, len(lines) - 1))
-        action = draw(st.sampled_from(["delete", "double", "swap", "token", "line", "cut"]))
-        if action == "delete" and len(lines) > 1:
-            del lines[row]
-        elif action == "double":
-            lines.insert(row, lines[row])
-        elif action == "swap":
-            other = draw(st.integers(0, len(lines) - 1))
-            lines[row], lines[other] = lines[other], lines[row]
-        elif action == "token":
-            separator = "," if "," in lines[row] else " "
-            tokens = lines[row].split(separator)
-            tokens[draw(st.integers(0, len(tokens) - 1))] = draw(st.sampled_from(TOKENS))
-            lines[row] = separator.join(tokens)
-        elif action == "line":
-            lines[row] = draw(st.one_of(st.sampled_from(TOKENS), st.text(max_size=12)))
-        else:
-            lines = lines[: row + 1]
-    return "\n".join(lines)
-
-
-@st.composite
-def spoiled_bytes(draw, content: bytes) -> bytes:
-    """Overwrite, insert or remove bytes, or cut the content short."""
-    data = bytearray(content)
-    for _ in range(draw(st.integers(1, 4))):
-        place = draw(st.integers(0, max(len(data) - 1, 0)))
-        action = draw(st.sampled_from(["write", "insert", "remove", "cut"]))
-        if action == "write":
-            data[place : place + 1] = draw(st.binary(min_size=1, max_size=1))
-        elif action == "insert":
-            data[place:place] = draw(st.binary(min_size=1, max_size=6))
-        elif action == "remove":
-            del data[place : place + draw(st.integers(1, 6))]
-        elif draw(st.booleans()):
-            del data[place:]
-    return bytes(data)
-
-
-def assert_one_clear_line(message: str, path: Path) -> None:
-    """A message names the file, stays on one line and does not flood the screen."""
-    assert message.startswith(f"{path}: ")
-    assert len(message.splitlines()) == 1
-    assert len(message) < 600
 
 
 def survives(name: str, content: bytes) -> None:

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from dact.instances import InputError
-from dact.instances.errors import naming
+from dact.instances.errors import naming, shown
 from dact.instances.files import read_bytes
+from dact.instances.limits import MAX_NODES
 from dact.policy import Card, Weights, make_critic, save_weights
 from dact.policy.authors import critic_from_authors, policy_from_authors
 from dact.problems import PROBLEMS
@@ -20,8 +21,8 @@ EMBEDDING = "embedder.embedder.weight"
 
 def convert(file: Path, out: Path, *, size: int, problem: str | None = None) -> Card:
     """Write the checkpoint as weights of ours and return their card."""
-    if size < 1:
-        raise InputError(f"size {size} is below 1")
+    if not 1 <= size <= MAX_NODES:
+        raise InputError(f"size {size} is {'below 1' if size < 1 else f'above {MAX_NODES}'}")
     with naming(file):
         weights = _weights(_load(file), out.stem, size, problem)
     save_weights(out, weights)
@@ -75,7 +76,14 @@ def _parameters(state: object) -> dict[str, Tensor]:
     """Tensors by name, without the prefix that DataParallel adds."""
     if not isinstance(state, Mapping):
         return {}
-    return {str(name).removeprefix("module."): value for name, value in state.items() if isinstance(value, Tensor)}
+    found = {str(name).removeprefix("module."): value for name, value in state.items() if isinstance(value, Tensor)}
+    for name, value in found.items():
+        # A view may repeat one number over any shape.
+        if value.numel() * value.element_size() > value.untyped_storage().nbytes():
+            raise InputError(f"parameter {shown(name)} has shape {tuple(value.shape)}, more than is stored of it")
+        if not value.isfinite().all():
+            raise InputError(f"parameter {shown(name)} holds numbers that are not finite")
+    return found
 
 
 def _problem(actor: Mapping[str, Tensor], asked: str | None) -> str:

@@ -151,7 +151,10 @@ def load_config(path: Path, changes: Sequence[str] = ()) -> TrainConfig:
     try:
         return from_dict(changed(plain, changes))
     except ValueError as error:
-        raise ValueError(f"{path}{' with ' if changes else ''}{', '.join(changes)}: {error}") from error
+        # A file may hold keys and texts of any length, with line breaks in them.
+        reason = " ".join(str(error).split())
+        reason = reason if len(reason) <= 400 else f"{reason[:200]} ... {reason[-200:]}"
+        raise ValueError(f"{path}{' with ' if changes else ''}{', '.join(changes)[:200]}: {reason}") from error
 
 
 def from_dict(plain: dict[str, Any]) -> TrainConfig:

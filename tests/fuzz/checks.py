@@ -1,0 +1,81 @@
+"""The properties that are fuzzed, each for as many examples as the caller wants."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from dact import solve
+from dact.instances import InputError, Instance, read_solution, write_solution
+from fuzz.accounts import assert_solves
+from fuzz.oddities import instances, settings_of_a_solve
+from fuzz.readers import Format
+
+SHRINK = Path(sys.argv[0]).parent.name == "fuzz"
+"""Look for the smallest example that fails, which takes minutes; the short form does without."""
+Check = Callable[[int, int], Counter[str]]
+"""From a number of examples and a seed to what became of them."""
+
+
+def reading(form: Format) -> Check:
+    """Spoiled files of a format are read or refused in one line."""
+
+    def run(examples: int, number: int) -> Counter[str]:
+        counts: Counter[str] = Counter()
+
+        @_quietly(examples, number)
+        @given(form.spoiled())
+        def survives(content: bytes) -> None:
+            form.survives(content, counts)
+
+        survives()
+        return counts
+
+    return run
+
+
+def solving(examples: int, number: int) -> Counter[str]:
+    """Answers to odd instances are feasible, cost what they say, are no worse than their start, and can be kept."""
+    counts: Counter[str] = Counter()
+
+    @_quietly(examples, number)
+    @given(instances(), settings_of_a_solve())
+    def solved(instance: Instance, asked: dict[str, object]) -> None:
+        try:
+            result = solve(instance, **asked)
+        except InputError as error:
+            if "add up to" not in str(error):
+                raise
+            counts["refused"] += 1
+            return
+        assert result.feasible
+        assert not result.fault
+        assert result.cost <= result.start_cost
+        assert_solves(instance, result.routes, result.cost)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / f"a{instance.facts.suffix}"
+            write_solution(path, instance, result.routes, result.cost)
+            again = solve(instance, start_routes=read_solution(path, instance), **asked)
+        assert again.cost <= result.cost
+        assert_solves(instance, again.routes, again.cost)
+        counts[f"solved {instance.problem} by {asked['search']}"] += 1
+
+    solved()
+    return counts
+
+
+def _quietly(examples: int, number: int) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    def wrap(function: Callable[[], None]) -> Callable[[], None]:
+        limits = settings(
+            max_examples=examples,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+            phases=(Phase.generate, Phase.shrink) if SHRINK else (Phase.generate,),
+        )
+        return seed(number)(limits(function))
+
+    return wrap
