@@ -30,7 +30,7 @@ def test_best_so_far_is_printed_and_written(dact, depot: Path, tmp_path: Path, m
     """The search ends at the step of the Ctrl-C, its best is printed, written and drawn, and the code is 130."""
     _interrupt_at(monkeypatch, 5)
     out, picture = tmp_path / "best.sol", tmp_path / "best.png"
-    answer = dact("solve", depot, "--steps", 10**6, "--json", "--out", out, "--plot", picture)
+    answer = dact("solve", depot, "--search", "policy", "--steps", 10**6, "--json", "--out", out, "--plot", picture)
     assert answer.code == 130
     assert (answer.record["steps"], answer.record["feasible"]) == (5, True)
     assert "interrupted" in answer.err
@@ -41,7 +41,7 @@ def test_best_so_far_is_printed_and_written(dact, depot: Path, tmp_path: Path, m
 def test_waiting_instances_are_answered_too(dact, square: Path, depot: Path, monkeypatch: pytest.MonkeyPatch):
     """Instances not yet searched are answered with their starts."""
     _interrupt_at(monkeypatch, 1)
-    answer = dact("solve", square, depot, "--steps", 10**6, "--json")
+    answer = dact("solve", square, depot, "--search", "policy", "--steps", 10**6, "--json")
     assert answer.code == 130
     assert [record["steps"] for record in answer.records] == [1, 0]
 

@@ -78,7 +78,7 @@ def test_the_limit_on_nodes(dact, square: Path) -> None:
 
 def test_an_instance_beyond_memory(dact, square: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the machine has no memory for is refused before the search, with and without a time limit."""
-    monkeypatch.setattr(memory, "available_memory", lambda: 1000)
+    monkeypatch.setattr(memory, "available_memory", lambda: 1)
     for limit in ((), ("--time-limit", 1)):
         dact("solve", square, *limit, "--device", "cpu").refused("needs about", "GB of memory", "6 positions")
     monkeypatch.setattr(memory, "available_memory", lambda: None)
