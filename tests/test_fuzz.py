@@ -5,6 +5,8 @@ import pytest
 from fuzz.checks import reading, solving
 from fuzz.readers import Format, formats
 
+pytestmark = pytest.mark.filterwarnings("ignore::dact.instances.InputWarning")
+
 
 @pytest.mark.parametrize("form", formats(), ids=lambda form: form.name)
 def test_spoiled_files(form: Format) -> None:

@@ -54,10 +54,12 @@ def instances(draw: st.DrawFn) -> Instance:
     problem = draw(st.sampled_from(["tsp", "cvrp"]))
     count = draw(st.integers(1 if problem == "tsp" else 2, 13))
     rule = draw(st.sampled_from(sorted(RULES)))
-    place = draw(points(count)) * (10 if rule == "geo" else draw(UNITS))
+    place = draw(points(count)) * (10 if rule.startswith(("geo", "great")) else draw(UNITS))
     shape: dict[str, object] = {"coordinates": place}
     if rule == "explicit":
         gaps = np.abs(place[:, None] - place[None]).sum(axis=2).clip(max=1e12)
+        if draw(st.booleans()):
+            gaps = gaps - np.triu(gaps) / 4
         shape = {"matrix": np.floor(gaps) if draw(st.booleans()) else gaps}
     loads = draw(demands(count)) if problem == "cvrp" else {}
     return Instance(name="odd", problem=problem, rule=rule, **shape, **loads)
