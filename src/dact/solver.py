@@ -1,15 +1,19 @@
 """The one-call API: instances in, checked solutions out."""
 
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
 from dact.instances import Instance, Routes, check
-from dact.pipeline import Answer, Pipeline, SolveConfig
+from dact.pipeline import Answer, Pipeline, SolveConfig, Starts
 from dact.policy import Card, Library
-from dact.problems import PROBLEMS
+from dact.problems import PROBLEMS, Batch, FleetError, routes_for_fleet
 from dact.search import Parts, SearchRun, Stop, Trace, Watcher
+
+PACKING_SECONDS = 10.0
+"""For finding routes of few enough vehicles, where no time limit is given."""
 
 __all__ = ["Plan", "Result", "SolveConfig", "solve"]
 
@@ -68,13 +72,16 @@ def solve(
     ("hybrid" or "policy"), steps, time_limit, target, start, device, seed; for "hybrid": walks, kick, kick_size,
     kick_window, neighbours, temperature, takeover; for "policy": augment, patience, operator, weights, precision.
     `start_routes` replaces the start; the answer is never worse than it. Instances of different sizes may be mixed.
-    Ctrl-C ends the search and returns what has been found.
+    Ctrl-C ends the search and returns what has been found. Where no routes for so few vehicles as an instance has are
+    found in the time given, a FleetError says so.
     """
     config = SolveConfig.flat(**{"search": "auto", **settings})
-    if isinstance(instances, Instance):
-        return next(Plan([instances], config, start_routes).results(watch))[1]
-    results = dict(Plan(instances, config, start_routes).results(watch))
-    return [results[index] for index in range(len(instances))]
+    alone = isinstance(instances, Instance)
+    plan = Plan([instances] if isinstance(instances, Instance) else instances, config, start_routes)
+    results = dict(plan.results(watch))
+    for reason in plan.unreached.values():
+        raise FleetError(reason)
+    return results[0] if alone else [results[index] for index in range(len(results))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +99,8 @@ class Plan:
 
     def __init__(self, instances: Sequence[Instance], config: SolveConfig, start_routes: Routes | None = None) -> None:
         self.config, self.start_routes, self._interrupted = config, start_routes, False
+        self.unreached: dict[int, str] = {}
+        """Why an instance has no answer: no routes for so few vehicles were found."""
         if start_routes is not None:
             _refuse_wrong_start(instances, start_routes)
         library = Library()
@@ -119,18 +128,33 @@ class Plan:
         places = list(group.members)
 
         def work(part: range) -> list[Result]:
-            return self._solve_part(group, places[part.start : part.stop], watch)
+            try:
+                return self._solve_part(group, places[part.start : part.stop], watch)
+            except FleetError as error:
+                place = places[part.start]
+                self.unreached[place] = f"{group.members[place].name}: {error}"
+                return []
 
         for part, results in Parts(group.rows).each(range(len(places)), work):
             self._interrupted |= any(result.interrupted for result in results)
-            yield from zip(places[part.start : part.stop], results, strict=True)
+            yield from zip(places[part.start : part.stop] if results else (), results, strict=True)
+
+    def _starts(self, group: _Group, batch: Batch, places: list[int], stop: Stop) -> Starts:
+        """Where the greedy start has too many routes, one of few enough is looked for."""
+        try:
+            return group.pipeline.starts(batch, places, self.start_routes)
+        except FleetError:
+            instance = group.members[places[0]]
+            deadline = time.perf_counter() + (PACKING_SECONDS if stop.seconds is None else stop.left())
+            return group.pipeline.starts(batch, places, routes_for_fleet(instance, deadline, self.config.seed))
 
     def _group(self, length: int, members: dict[int, Instance], library: Library) -> _Group:
-        """Under a time limit every instance is searched alone, so that it gets its whole time."""
+        """Under limits on time or vehicles every instance is searched alone, so that it gets its whole time."""
         first = next(iter(members.values()))
         pipeline = Pipeline.build(first.problem, first.customers, self.config, library=library)
         rows = pipeline.rows_at_once(length, own_distances=True)
-        return _Group(members=members, pipeline=pipeline, rows=1 if self.config.time_limit is not None else rows)
+        alone = self.config.time_limit is not None or any(member.vehicles for member in members.values())
+        return _Group(members=members, pipeline=pipeline, rows=1 if alone else rows)
 
     def _solve_part(self, group: _Group, places: list[int], watch: Watcher | None) -> list[Result]:
         """Solve some instances of a group side by side."""
@@ -138,7 +162,7 @@ class Plan:
         stop.elapsed()
         pipeline, instances = group.pipeline, [group.members[place] for place in places]
         batch = pipeline.problem.collate(instances, routes_needed=len(self.start_routes or ())).to(pipeline.device)
-        found = pipeline.search(batch, pipeline.starts(batch, places, self.start_routes), stop, watch, finish=True)
+        found = pipeline.search(batch, self._starts(group, batch, places, stop), stop, watch, finish=True)
         answers = zip(instances, found.answers(instances), found.run.traces, strict=True)
         return [_result(*each, run=found.run, pipeline=pipeline) for each in answers]
 

@@ -70,3 +70,19 @@ def test_cautions_are_one_line(dact, tmp_path: Path):
     path.write_text("x,y,phone\n0,0,1\n0,1,1\n1,0,1\n")
     answer = dact("solve", path, "--steps", 1, "--json")
     assert answer.err.startswith(f"warning: {path}: of the columns, 'phone' is not used\ninstance ")
+
+
+def test_vehicles(dact, depot: Path):
+    """--vehicles replaces the file's, is a limit, and is refused below what the loads need."""
+    depot.write_text(depot.read_text().replace("CAPACITY", "VEHICLES : 4\nCAPACITY"))
+    assert len(dact("solve", depot, "--vehicles", 2, "--steps", 5, "--json").record["routes"]) == 2
+    dact("solve", depot, "--vehicles", 1).refused("depot.vrp", "vehicles 1 is below 2")
+
+
+def test_vehicles_that_are_not_enough(dact, depot: Path, tmp_path: Path):
+    """Where the limit is not reached the exit code is 1, and the other instances are solved."""
+    path = tmp_path / "fours.csv"
+    path.write_text("# capacity: 10\n0,0,0\n1,0,4\n0,1,4\n1,1,4\n2,1,4\n3,0,4\n")
+    answer = dact("solve", path, depot, "--vehicles", 2, "--time-limit", 0.1, "--json")
+    assert (answer.code, answer.record["name"]) == (1, "depot")
+    assert "error: fours: no routes for 2 vehicles were found in the time given; the fewest found are 3\n" in answer.err

@@ -138,8 +138,8 @@ VRP_CASES = [
     ),
     (
         "fleet",
-        VRP.replace("CAPACITY", "VEHICLES : 2\nCAPACITY"),
-        "VEHICLES (a limit on the number of vehicles)",
+        VRP.replace("CAPACITY", "VEHICLES : 1\nCAPACITY"),
+        "vehicles 1 is below 2, which the loads need at least",
     ),
     (
         "windows",

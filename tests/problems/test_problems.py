@@ -7,7 +7,7 @@ import torch
 from begun import begun
 from dact import tours
 from dact.instances import Instance, check, generate_set
-from dact.problems import PROBLEMS, Batch, Cvrp, Tsp, capacity
+from dact.problems import PROBLEMS, Batch, Cvrp, FleetError, Tsp, capacity
 from dact.problems.construct import first_fit_decreasing
 from dact.problems.cvrp import depots_for
 
@@ -175,7 +175,7 @@ def test_a_row_that_runs_out_of_depots_is_repacked_or_refused() -> None:
     )
     assert Cvrp().routes(tight, Cvrp().greedy_start(tight)[0].tolist()) == ((1, 3), (2, 4))
     overfull = Batch(**{**vars(tight), "demand_BN": tight.demand_BN + (tight.demand_BN > 0).int()})
-    with pytest.raises(ValueError, match="row 0 needs 4 vehicles but the batch has 2 depots"):
+    with pytest.raises(FleetError, match="row 0 needs 4 vehicles but the batch has 2 depots"):
         Cvrp().greedy_start(overfull)
 
 

@@ -100,6 +100,9 @@ def solve(
     seed: options.Seed = 0,
     rounding: Annotated[str | None, typer.Option(help="nearest, none or ceil instead of the file's own.")] = None,
     capacity: Annotated[float | None, typer.Option(help="Of a vehicle, for CSV files with a demand column.")] = None,
+    vehicles: Annotated[
+        int | None, typer.Option(min=1, help="The most routes that an answer may have; default: VEHICLES of the file.")
+    ] = None,
     demand_unit: Annotated[
         float | None, typer.Option(help="Count decimal demands of CSV files in this unit, as 0.5; rounded up.")
     ] = None,
@@ -131,6 +134,7 @@ def solve(
         start=start,
         rounding=rounding,
         capacity=capacity,
+        vehicles=vehicles,
         demand_unit=demand_unit,
         matrix=matrix,
         best_known=best_known,

@@ -24,6 +24,7 @@ class Request:
     capacity: float | None = None
     demand_unit: float | None = None
     matrix: Path | None = None
+    vehicles: int | None = None
     best_known: Path | None = None
     max_nodes: int
 
@@ -65,9 +66,11 @@ def read_instances(file: Path, request: Request) -> list[Instance]:
                 max_nodes=request.max_nodes,
             )
         ]
-    if request.rounding is not None:
-        with naming(file):
+    with naming(file):
+        if request.rounding is not None:
             members = [member.with_rounding(request.rounding) for member in members]
+        if request.vehicles is not None:
+            members = [member.with_vehicles(request.vehicles) for member in members]
     return members if len(members) > 1 else [replace(members[0], name=file.stem)]
 
 

@@ -44,6 +44,7 @@ def solve_files(request: Request, config: SolveConfig, outputs: Outputs) -> int:
     results: dict[int, Result] = {}
     saver = Saver()
     with Interrupts() as interrupts:
+        plan: Plan | None = None
         try:
             plan = Plan(instances, config, routes)
             _announce_untrained(plan)
@@ -59,7 +60,7 @@ def solve_files(request: Request, config: SolveConfig, outputs: Outputs) -> int:
             saver.close()
             if results:
                 show_table(COLUMNS, [_row(results[place]) for place in sorted(results)])
-    faults = _say_faults(results.values()) + _say_unread(inputs)
+    faults = _say_faults(results.values()) + _say_unread(inputs) + _say_unreached(plan)
     if interrupts.asked:
         _say_interrupted(instances, results)
         return INTERRUPTED
@@ -129,6 +130,14 @@ def _say_faults(results: Iterable[Result]) -> int:
         text = f"{result.instance.name}: the search gave a tour that is no solution ({result.fault})"
         note(f"error of DACT, please report it: {text}; the answer given is the best feasible one instead")
     return len(faults)
+
+
+def _say_unreached(plan: Plan | None) -> int:
+    """Name the instances for which there are too few vehicles, as far as we found; return how many there are."""
+    reasons = plan.unreached.values() if plan else ()
+    for reason in reasons:
+        note(f"error: {reason}")
+    return len(reasons)
 
 
 def _say_unread(inputs: Inputs) -> int:

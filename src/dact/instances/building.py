@@ -28,6 +28,7 @@ def build(
     demand: ArrayLike | None = None,
     capacity: float | None = None,
     demand_unit: float | None = None,
+    vehicles: int = 0,
     names: Sequence[str] = (),
     source: Path | None = None,
 ) -> Instance:
@@ -52,6 +53,7 @@ def build(
         demand=np.zeros(0, dtype=np.int64) if demand is None else _units(demand, demand_unit),
         capacity=0 if capacity is None else in_units(capacity, demand_unit),
         names=tuple(names) if any(names) else (),
+        vehicles=vehicles,
         demand_unit=unit,
         source=source,
     )

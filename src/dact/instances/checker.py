@@ -32,7 +32,7 @@ class Verdict:
 def check(instance: Instance, routes: Sequence[Sequence[int]]) -> Verdict:
     """Recompute the cost of the routes and list everything that is wrong with them."""
     plain = [[index(node) for node in route] for route in routes]
-    violations = [*_wrong_visits(instance, plain), *_overloads(instance, plain)]
+    violations = [*_wrong_visits(instance, plain), *_overloads(instance, plain), *_too_many(instance, plain)]
     known = all(0 <= node < instance.size for route in plain for node in route)
     cost = math.fsum(_lengths(instance, plain)) if known else math.nan
     return Verdict(feasible=not violations, cost=cost, violations=tuple(violations))
@@ -69,6 +69,12 @@ def _overloads(instance: Instance, routes: list[list[int]]) -> Iterator[str]:
         load = sum(int(instance.demand[node]) for node in route if 0 <= node < instance.size)
         if load > instance.capacity:
             yield f"route {number} carries {load}, above the capacity {instance.capacity}"
+
+
+def _too_many(instance: Instance, routes: list[list[int]]) -> Iterator[str]:
+    driven = sum(1 for route in routes if route)
+    if instance.vehicles and driven > instance.vehicles:
+        yield f"{driven} routes are more than the {instance.vehicles} vehicles"
 
 
 def _lengths(instance: Instance, routes: list[list[int]]) -> Iterator[float]:

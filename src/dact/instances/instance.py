@@ -41,6 +41,8 @@ class Instance:
     source: Path | None = None
     names: tuple[str, ...] = ()
     """Of all nodes, the depot's first; empty if they have none."""
+    vehicles: int = 0
+    """The most routes that a solution may have; 0: any number."""
     demand_unit: float = 1.0
     """What a demand of 1 stands for: files may have counted in kilograms, or halves of pallets."""
 
@@ -67,6 +69,7 @@ class Instance:
             check_loads(self.demand, self.capacity)
         elif self.capacity or self.demand.any():
             raise InputError(f"a {self.facts.title} has neither demand nor capacity")
+        self._check_vehicles()
 
     @property
     def size(self) -> int:
@@ -106,6 +109,10 @@ class Instance:
         if rule == self.rule:
             return self
         return replace(self, rule=rule, best_known=best_known(self.name, self.size, rule))
+
+    def with_vehicles(self, vehicles: int) -> Instance:
+        """Return the instance with a limit on the number of routes."""
+        return replace(self, vehicles=vehicles)
 
     def label(self, index: int) -> str:
         """Name a node as its files do: "node 7" by its id, "customer 7 ('Rome')" by its number, "the depot"."""
@@ -149,6 +156,14 @@ class Instance:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
+    def _check_vehicles(self) -> None:
+        if isinstance(self.vehicles, bool) or not isinstance(self.vehicles, int | np.integer) or self.vehicles < 0:
+            raise InputError(f"vehicles {shown(self.vehicles)} is not a positive whole number")
+        if self.vehicles and not self.facts.depot:
+            raise InputError(f"a {self.facts.title} is one tour, so that vehicles cannot be limited")
+        if self.vehicles and self.facts.capacity and self.vehicles < (needed := least_vehicles(self)):
+            raise InputError(f"vehicles {self.vehicles} is below {needed}, which the loads need at least")
+
     def _check_rule(self) -> None:
         if (self.rule == "explicit") != (self.matrix is not None):
             raise InputError("a distance matrix and the rule explicit go together")
@@ -166,6 +181,12 @@ class Instance:
         ids, counts = np.unique(self.node_ids, return_counts=True)
         if len(ids) < self.size:
             raise InputError(f"node id {ids[counts > 1][0]} is used twice")
+
+
+def least_vehicles(instance: Instance) -> int:
+    """Return a lower bound: all loads together, and loads of which no two share a vehicle."""
+    total = -(-int(instance.demand.sum()) // instance.capacity)
+    return max(1, total, int((2 * instance.demand > instance.capacity).sum()))
 
 
 def check_loads(demand: IntArray, capacity: int) -> None:

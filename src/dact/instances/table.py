@@ -3,8 +3,8 @@
 A first row without any number is a header; its columns may come in any order, and others are left out with a warning.
 Without a header the columns are x, y and maybe demand, with maybe a name before them. A semicolon may stand for the
 comma. Demands make a CVRP, whose first row is the depot. Lines that begin with `#` are comments; `# capacity: 50` sets
-the capacity, which the caller's own value overrides. Distances are unrounded: straight lines, or great circles in
-kilometres, or those of a matrix in another file. A file may be such a matrix itself.
+the capacity, which the caller's own value overrides, and `# vehicles: 4` the most routes. Distances are unrounded:
+straight lines, or great circles in kilometres, or those of a matrix in another file. A file may be such a matrix itself.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from dact.instances.building import build
 from dact.instances.cells import Sheet
@@ -22,6 +23,7 @@ from dact.instances.limits import MAX_NODES, check_nodes
 from dact.instances.matrix_files import Distances, is_matrix, parse_matrix
 from dact.instances.numerals import positive, real, whole
 
+Number = TypeVar("Number", int, float)
 KNOWN = {
     "name": "name",
     "x": "x",
@@ -35,7 +37,7 @@ KNOWN = {
 }
 """Headers of columns, and what they mean."""
 PLAIN = ("x", "y", "demand")
-_CAPACITY = re.compile(r"capacity\s*[:=]\s*(.*)", re.IGNORECASE)
+_COMMENT = re.compile(r"(capacity|vehicles)\s*[:=]\s*(.*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +71,7 @@ def parse_table(text: str, path: Path, wishes: Wishes | None = None, max_nodes: 
         demand=[row["demand"] for row in rows] if "demand" in columns else None,
         capacity=_capacity(sheet, wishes) if "demand" in columns else wishes.capacity,
         demand_unit=wishes.demand_unit,
+        vehicles=_stated(sheet, "vehicles", positive) or 0,
         names=names if any(names) or wishes.distances is None else wishes.distances.names,
         source=path,
     )
@@ -148,13 +151,21 @@ def _number(sheet: Sheet, column: str, cell: str, wishes: Wishes) -> float:
 
 def _capacity(sheet: Sheet, wishes: Wishes) -> float | None:
     """The caller's, else that of a comment."""
-    stated = [(number, match[1]) for number, text in sheet.comments if (match := _CAPACITY.fullmatch(text))]
-    if wishes.capacity is not None or not stated:
+    if wishes.capacity is not None:
         return wishes.capacity
-    if len(stated) > 1:
-        raise InputError(f"line {stated[1][0]}: the capacity is given twice")
-    number, text = stated[0]
-    with naming(f"line {number}"):
-        if wishes.demand_unit is None:
-            return positive(sheet.decimal(text), "the capacity")
-        return real(sheet.decimal(text), "the capacity")
+    return _stated(sheet, "capacity", positive if wishes.demand_unit is None else real)
+
+
+def _stated(sheet: Sheet, word: str, parse: Callable[[str, str], Number]) -> Number | None:
+    """The number that a comment gives for a word; None without one."""
+    found = [
+        (number, match[2])
+        for number, text in sheet.comments
+        if (match := _COMMENT.fullmatch(text)) and match[1].lower() == word
+    ]
+    if len(found) > 1:
+        raise InputError(f"line {found[1][0]}: the {word} is given twice")
+    for number, text in found:
+        with naming(f"line {number}"):
+            return parse(sheet.decimal(text), f"the {word}")
+    return None

@@ -24,7 +24,6 @@ _SECTIONS = {"NODE_COORD_SECTION", "EDGE_WEIGHT_SECTION", "DISPLAY_DATA_SECTION"
 _CONSTRAINTS = {
     "DISTANCE": "a limit on the length of a route",
     "SERVICE_TIME": "a service time",
-    "VEHICLES": "a limit on the number of vehicles",
     "FIXED_EDGES_SECTION": "edges that the tour must use",
 }
 
@@ -55,6 +54,7 @@ def parse_tsplib(text: str, path: Path, max_nodes: int = MAX_NODES) -> Instance:
         node_ids=np.array(order),
         demand=np.array([int(demand[node][0]) if demand else 0 for node in order]),
         capacity=positive(document.need("CAPACITY"), "CAPACITY") if facts.capacity else 0,
+        vehicles=positive(document.fields["VEHICLES"], "VEHICLES") if document.fields.get("VEHICLES") else 0,
         best_known=stated_value(document.fields.get("COMMENT", ""), rule),
         source=path,
     )

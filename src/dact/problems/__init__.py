@@ -1,10 +1,22 @@
 """Routing problems. To add one: write its file, add a line to PROBLEMS, test it."""
 
 from dact.problems.base import Batch, Problem
+from dact.problems.construct import FleetError
 from dact.problems.cvrp import Cvrp
 from dact.problems.distributions import UNIFORM, InstanceConfig
+from dact.problems.packing import routes_for_fleet
 from dact.problems.tsp import Tsp
 
 PROBLEMS: dict[str, Problem] = {problem.name: problem for problem in (Tsp(), Cvrp())}
 
-__all__ = ["PROBLEMS", "UNIFORM", "Batch", "Cvrp", "InstanceConfig", "Problem", "Tsp"]
+__all__ = [
+    "PROBLEMS",
+    "UNIFORM",
+    "Batch",
+    "Cvrp",
+    "FleetError",
+    "InstanceConfig",
+    "Problem",
+    "Tsp",
+    "routes_for_fleet",
+]

@@ -10,6 +10,10 @@ from torch import Tensor
 from dact.problems.base import Batch
 
 
+class FleetError(RuntimeError):
+    """No routes for so few vehicles were found in the time given, which does not say that there are none."""
+
+
 def first_fit_decreasing(demand_MC: NDArray[np.int64], capacity_M: NDArray[np.int64]) -> NDArray[np.int64]:
     """(M, C): the vehicle of each customer, largest demands first, each into the first vehicle with room."""
     rows, customers = demand_MC.shape
@@ -71,7 +75,7 @@ def _repack(batch: Batch, tour_BN: Tensor, short_B: Tensor) -> Tensor:
         vehicle_C = first_fit_decreasing(demand_C[None], batch.capacity_B[row : row + 1].cpu().numpy())[0]
         count = int(vehicle_C.max()) + 1
         if count > batch.depots:
-            raise ValueError(f"row {row} needs {count} vehicles but the batch has {batch.depots} depots")
+            raise FleetError(f"row {row} needs {count} vehicles but the batch has {batch.depots} depots")
         routes = [(np.flatnonzero(vehicle_C == vehicle) + 1).tolist() for vehicle in range(count)]
         tour_BN[row] = torch.tensor(tour_of(routes, batch.depots), device=batch.device)
     return tour_BN

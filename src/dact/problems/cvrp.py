@@ -150,4 +150,5 @@ class Cvrp:
         return tuple(tuple(route) for route in routes if route)
 
     def _depots(self, instance: Instance, routes_needed: int) -> int:
-        return depots_for(instance.demand[None], np.array([instance.capacity]), routes_needed)
+        depots = depots_for(instance.demand[None], np.array([instance.capacity]), routes_needed)
+        return min(depots, instance.vehicles) if instance.vehicles else depots
