@@ -50,16 +50,20 @@ class Slow:
 
 @pytest.fixture
 def make(tmp_path, tiny, clock):
-    """Builds a trainer whose segments, warm-up steps and validations take so many seconds of the clock."""
+    """Builds a trainer whose segments, warm-up steps and validations take so many seconds of the clock.
 
-    def call(segment=1.0, step=0.0, takes=10.0, checkpoint=None, init="", **changes):
+    Its segments do nothing else unless it `learns`.
+    """
+
+    def call(segment=1.0, step=0.0, takes=10.0, checkpoint=None, init="", learns=False, **changes):
         trainer = make_trainer(tiny(**changes), tmp_path, Recorder(tmp_path, tensorboard=False), checkpoint=checkpoint)
         trainer.progress.started_from = init
         learner, trained = trainer.learner, trainer.learner.segment
 
         def pass_and_train() -> None:
             clock.now += segment
-            trained()
+            if learns:
+                trained()
 
         def measure(stop) -> Score | None:
             for _ in range(10):
@@ -177,15 +181,15 @@ def test_rates_follow_the_minutes_within_a_horizon(make):
 def test_a_warm_up_that_is_cut_short_is_made_again(make, clock, tmp_path):
     """The deadline comes in the middle of it; the run ends as one that was never stopped."""
     changes = {"curriculum": {"rate": 0.05, "begin": 1.0}, "validation": {"every_batches": 0}}
-    whole = make(0.0, 0.0, 0.0, **changes)
+    whole = make(0.0, 0.0, 0.0, learns=True, **changes)
     whole.run(Limits())
     expected = {name: x.clone() for name, x in whole.learner.tensors().items()}
-    trainer = make(1.0, 10.0, 0.0, **changes)
+    trainer = make(1.0, 10.0, 0.0, learns=True, **changes)
     trainer.run(Limits(deadline=clock.now + 130))
     # A warm-up takes 100 seconds and a horizon three: the second warm-up has begun.
     assert trainer.progress.segments == 3
     assert clock.now < 1000 + 130 + 41
-    again = make(0.0, 0.0, 0.0, checkpoint=load_checkpoint(tmp_path / CHECKPOINT), **changes)
+    again = make(0.0, 0.0, 0.0, learns=True, checkpoint=load_checkpoint(tmp_path / CHECKPOINT), **changes)
     again.run(Limits())
     for name, x in again.learner.tensors().items():
         assert torch.equal(x, expected[name]), name
