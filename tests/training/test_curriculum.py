@@ -75,6 +75,7 @@ def test_advice_for_slow_machines():
         (ScheduleConfig, {"rows": 0}, "schedule.rows is 0"),
         (ScheduleConfig, {"schedule_minutes": -1}, "schedule.schedule_minutes -1"),
         (ScheduleConfig, {"rate_warm_up": 1}, "schedule.rate_warm_up 1"),
+        (ScheduleConfig, {"critic_first": 1.5}, "schedule.critic_first 1.5"),
     ],
 )
 def test_wrong_settings_are_named(kind, settings, named):

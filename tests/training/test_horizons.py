@@ -20,7 +20,7 @@ def make(tmp_path, tiny):
     """Builds a trainer with horizons of one segment, whose validations take no time."""
 
     def call(costs=(), checkpoint=None, **changes):
-        config = tiny(schedule={"horizon": 2, "epochs": 6, "batches": 1}, **changes)
+        config = tiny(**{"schedule": {"horizon": 2, "epochs": 6, "batches": 1}} | changes)
         trainer = make_trainer(config, tmp_path, Recorder(tmp_path, tensorboard=False), checkpoint=checkpoint)
         answers = iter(costs)
         trainer.validation.measure = lambda *_: Score(next(answers, 2.0))
@@ -140,3 +140,25 @@ def test_actor_and_critic_have_rates_of_their_own(make, tmp_path):
     assert rates == [pytest.approx([1e-3 * factor, 3e-4 * factor]) for factor in factors]
     again = make(checkpoint=load_checkpoint(tmp_path / "checkpoint.pt"), **changes)
     assert [rate.item() for rate in again.learner.optimiser.rates] == rates[-1]
+
+
+def test_the_critic_may_learn_first(make):
+    """Over half of six horizons the actor stays as it is, and the critic does not; then both learn."""
+    trainer = make(schedule={"critic_first": 0.5, "horizon": 2, "epochs": 6, "batches": 1})
+    actor, critic = trainer.learner.networks.policy, trainer.learner.networks.critic
+    segment, seen = trainer.learner.segment, []
+
+    def noted() -> None:
+        before = [snapshot(network.state_dict()) for network in (actor, critic)]
+        segment()
+        after = (actor.state_dict(), critic.state_dict())
+        seen.append(
+            [
+                any(not torch.equal(x, now[name]) for name, x in was.items())
+                for was, now in zip(before, after, strict=True)
+            ]
+        )
+
+    trainer.learner.segment = noted
+    trainer.run(Limits())
+    assert seen == [[False, True]] * 3 + [[True, True]] * 3

@@ -77,6 +77,8 @@ class ScheduleConfig:
     """Factor on the learning rate per epoch."""
     rate_warm_up: float = 0.0
     """The learning rate rises from a tenth over this share of the training."""
+    critic_first: float = 0.0
+    """The critic alone learns over this share of the training: values first, then moves by them."""
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batches", "rows", "horizon", "decay"):
@@ -86,8 +88,9 @@ class ScheduleConfig:
             raise ValueError(f"schedule.decay {self.decay} is above 1: the learning rates would grow")
         if self.schedule_minutes < 0:
             raise ValueError(f"schedule.schedule_minutes {self.schedule_minutes} is negative")
-        if not 0 <= self.rate_warm_up < 1:
-            raise ValueError(f"schedule.rate_warm_up {self.rate_warm_up} is not at least 0 and below 1")
+        for name in ("rate_warm_up", "critic_first"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"schedule.{name} {getattr(self, name)} is not at least 0 and below 1")
 
     def progress(self, horizons: float, minutes: float) -> float:
         """How much of the training is done, 0 to 1."""

@@ -270,8 +270,9 @@ class Trainer:
         )
 
     def _set_rates(self) -> None:
-        factor = self.progress.rate_scale * rate_factor(self.config.schedule, self.progress.horizon_progress)
-        self._actor_rate = factor * self.config.ppo.actor_rate
+        schedule, progress = self.config.schedule, self.progress.horizon_progress
+        factor = self.progress.rate_scale * rate_factor(schedule, progress)
+        self._actor_rate = factor * self.config.ppo.actor_rate if progress >= schedule.critic_first else 0.0
         self.learner.optimiser.set_rates(self._actor_rate, factor * self.config.ppo.critic_rate)
 
     def _schedule_progress(self) -> float:
