@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 demo: $(VENV)/train.done
 	mkdir -p out
 	$(BIN)/dact info
-	$(BIN)/dact solve examples/harbour60.vrp --steps 1000 --augment 4 --out out/harbour60.sol --plot out/harbour60.png
+	$(BIN)/dact solve examples/harbour60.vrp --time-limit 3 --out out/harbour60.sol --plot out/harbour60.png
 
 test: $(VENV)/dev.done lint
 	$(BIN)/python -m pytest -n 2
