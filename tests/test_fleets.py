@@ -53,9 +53,7 @@ def test_the_bound_of_the_loads() -> None:
 
 def test_not_reached_is_not_impossible() -> None:
     """Where no packing is found, the fewest vehicles found are told, and nothing is claimed."""
-    with pytest.raises(
-        FleetError, match=r"no routes for 2 vehicles were found .*; the fewest found are 3"
-    ):
+    with pytest.raises(FleetError, match=r"no routes for 2 vehicles were found .*; the fewest found are 3"):
         dact.solve(shops(FOURS, 2), time_limit=0.1)
 
 

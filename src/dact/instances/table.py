@@ -4,7 +4,7 @@ A first row without any number is a header; its columns may come in any order, a
 Without a header the columns are x, y and maybe demand, with maybe a name before them. A semicolon may stand for the
 comma. Demands make a CVRP, whose first row is the depot. Lines that begin with `#` are comments; `# capacity: 50` sets
 the capacity, which the caller's own value overrides, and `# vehicles: 4` the most routes. Distances are unrounded:
-straight lines, or great circles in kilometres, or those of a matrix in another file. A file may be such a matrix itself.
+straight lines, or great circles in kilometres, or those of a matrix file. A file may be a matrix itself.
 """
 
 from __future__ import annotations
