@@ -4,14 +4,17 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import overload
 
-from dact.instances import Instance, Routes, check
-from dact.pipeline import Answer, Pipeline, SolveConfig, Starts
+from dact.instances import InputError, Instance, Routes, Start, check, mended, read_start
+from dact.pipeline import STARTS, Answer, Pipeline, SolveConfig, Starts
 from dact.policy import Card, Library
 from dact.problems import PROBLEMS, Batch, FleetError, routes_for_fleet
 from dact.search import Parts, SearchRun, Stop, Trace, Watcher
 
+StartLike = str | Path | Sequence[Sequence[int | str]]
+"""Where a search begins: how to make a start, a file, or routes."""
 PACKING_SECONDS = 10.0
 """For finding routes of few enough vehicles, where no time limit is given."""
 
@@ -40,6 +43,8 @@ class Result:
     interrupted: bool = False
     local_optimum: bool = False
     """Is it known that no move of the local search betters it?"""
+    repairs: tuple[str, ...] = ()
+    """What was changed in a start of another day: customers dropped and inserted, routes split."""
     fault: str = ""
     """Not empty where the search gave a tour that is no solution, which is an error of ours: the answer is then the
     best feasible one that is known, the start at least."""
@@ -53,15 +58,26 @@ class Result:
 
 @overload
 def solve(
-    instances: Instance, *, start_routes: Routes | None = None, watch: Watcher | None = None, **settings: object
+    instances: Instance,
+    *,
+    start: StartLike = "greedy",
+    start_routes: Routes | None = None,
+    watch: Watcher | None = None,
+    **settings: object,
 ) -> Result: ...
 @overload
 def solve(
-    instances: Sequence[Instance], *, start_routes: None = None, watch: Watcher | None = None, **settings: object
+    instances: Sequence[Instance],
+    *,
+    start: str = "greedy",
+    start_routes: None = None,
+    watch: Watcher | None = None,
+    **settings: object,
 ) -> list[Result]: ...
 def solve(
     instances: Instance | Sequence[Instance],
     *,
+    start: StartLike = "greedy",
     start_routes: Routes | None = None,
     watch: Watcher | None = None,
     **settings: object,
@@ -69,19 +85,39 @@ def solve(
     """Improve each instance's start and return the best solution ever seen.
 
     `settings` are those of `SolveConfig` and of the search method, all by their plain names. For every search: search
-    ("hybrid" or "policy"), steps, time_limit, target, start, device, seed; for "hybrid": walks, kick, kick_size,
+    ("hybrid" or "policy"), steps, time_limit, target, device, seed; for "hybrid": walks, kick, kick_size,
     kick_window, neighbours, temperature, takeover; for "policy": augment, patience, operator, weights, precision.
-    `start_routes` replaces the start; the answer is never worse than it. Instances of different sizes may be mixed.
+    `start` is "greedy", "random", the file of an old solution, or its routes (of instance indices, or of
+    names): where customers have come, gone or grown since, it is mended, and `Result.repairs` says how. `start_routes`
+    are instance indices, which must be a solution as they are. The answer is never worse than its start. Instances of
+    different sizes may be mixed.
     Ctrl-C ends the search and returns what has been found. Where no routes for so few vehicles as an instance has are
     found in the time given, a FleetError says so.
     """
-    config = SolveConfig.flat(**{"search": "auto", **settings})
     alone = isinstance(instances, Instance)
-    plan = Plan([instances] if isinstance(instances, Instance) else instances, config, start_routes)
+    members = [instances] if isinstance(instances, Instance) else instances
+    begun = start_routes if start_routes is not None else _given_start(members, start)
+    kind = start if begun is None else "greedy"
+    config = SolveConfig.flat(**{"search": "auto", "start": kind, **settings})
+    plan = Plan(members, config, begun)
     results = dict(plan.results(watch))
     for reason in plan.unreached.values():
         raise FleetError(reason)
     return results[0] if alone else [results[index] for index in range(len(results))]
+
+
+def _given_start(instances: Sequence[Instance], start: StartLike) -> Start | None:
+    """The start that a file or routes give; None where it is made."""
+    if isinstance(start, str) and (start in STARTS or not Path(start).suffix):
+        return None
+    if len(instances) != 1:
+        raise ValueError(f"a start goes with one instance, but {len(instances)} are solved")
+    if isinstance(start, str | Path):
+        return read_start(start, instances[0])
+    try:
+        return mended(instances[0], start)
+    except InputError as error:
+        raise InputError(f"the start {error}") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +133,9 @@ class _Group:
 class Plan:
     """How a list of instances is to be solved. Settings, weights and starts that do not fit are refused here."""
 
-    def __init__(self, instances: Sequence[Instance], config: SolveConfig, start_routes: Routes | None = None) -> None:
+    def __init__(self, instances: Sequence[Instance], config: SolveConfig, start: Start | Routes | None = None) -> None:
+        start_routes = start.routes if isinstance(start, Start) else start
+        self.repairs = start.repairs if isinstance(start, Start) else ()
         self.config, self.start_routes, self._interrupted = config, start_routes, False
         self.unreached: dict[int, str] = {}
         """Why an instance has no answer: no routes for so few vehicles were found."""
@@ -164,7 +202,7 @@ class Plan:
         batch = pipeline.problem.collate(instances, routes_needed=len(self.start_routes or ())).to(pipeline.device)
         found = pipeline.search(batch, self._starts(group, batch, places, stop), stop, watch, finish=True)
         answers = zip(instances, found.answers(instances), found.run.traces, strict=True)
-        return [_result(*each, run=found.run, pipeline=pipeline) for each in answers]
+        return [_result(*each, run=found.run, pipeline=pipeline, repairs=self.repairs) for each in answers]
 
 
 def _groups(instances: Sequence[Instance], routes_needed: int) -> list[tuple[int, dict[int, Instance]]]:
@@ -184,7 +222,9 @@ def _refuse_wrong_start(instances: Sequence[Instance], routes: Routes) -> None:
         raise ValueError(f"the start is not a solution of '{instances[0].name}': {violations[0]}")
 
 
-def _result(instance: Instance, answer: Answer, trace: Trace, *, run: SearchRun, pipeline: Pipeline) -> Result:
+def _result(
+    instance: Instance, answer: Answer, trace: Trace, *, run: SearchRun, pipeline: Pipeline, repairs: tuple[str, ...]
+) -> Result:
     return Result(
         instance=instance,
         routes=answer.routes,
@@ -199,5 +239,6 @@ def _result(instance: Instance, answer: Answer, trace: Trace, *, run: SearchRun,
         trace=trace,
         interrupted=run.interrupted,
         local_optimum=answer.local_optimum,
+        repairs=repairs,
         fault=answer.fault,
     )

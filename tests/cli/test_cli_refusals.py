@@ -124,15 +124,13 @@ def test_weights_that_are_rubbish(dact, square: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("Route #1: 1 2\nRoute #2: 3 4\n", ["customer 5", "not visited"]),
-        ("Route #1: 1 2\nRoute #2: 3 4 5\nRoute #3: 1\n", ["customer 1", "twice"]),
-        ("Route #1: 1 2 3\nRoute #2: 4 5\n", ["route 1", "6", "5"]),
-        ("Route #1: 1 2\nRoute #2: 3 4 77\n", ["77"]),
+        ("Route #1: 1 2\nRoute #2: 3 4 5\nRoute #3: 1\n", ["route 3", "customer 1", "as route 1 does"]),
+        ("Route #1: 1 2 1\n", ["route 1", "customer 1", "twice"]),
         ("nothing here\n", ["Route #1"]),
     ],
 )
 def test_wrong_warm_start(dact, depot: Path, tmp_path: Path, text: str, words: list[str]):
-    """A start that misses a customer, visits one twice, overloads a vehicle or makes no sense is refused."""
+    """A start that visits a customer twice or makes no sense is refused."""
     start = tmp_path / "start.sol"
     start.write_text(text)
     dact("solve", depot, "--start", start).refused("start.sol", *words)

@@ -121,6 +121,20 @@ def test_warm_start_is_never_worsened(dact, depot: Path, tmp_path: Path):
     assert record["cost"] <= record["start_cost"]
 
 
+def test_a_start_of_another_day(dact, depot: Path, tmp_path: Path):
+    """A start that lacks a customer, has one that is gone and overloads a vehicle is mended, which is told."""
+    start = tmp_path / "start.sol"
+    start.write_text("Route #1: 1 2 3\nRoute #2: 4 77\n")
+    answer = dact("solve", depot, "--start", start, "--steps", 0, "--json")
+    assert answer.record["feasible"]
+    told = [line.removeprefix(f"{start}: ") for line in answer.err.splitlines() if line.startswith(str(start))]
+    assert told == [
+        "1 customer that is gone was dropped: 77",
+        "route 1 was overloaded and split into 2",
+        "1 customer that is new was inserted: 5",
+    ]
+
+
 def test_ids_that_do_not_start_at_one(dact, tmp_path: Path):
     """A file that numbers its nodes from 0 gets them back from 0, in JSON and in the .tour file."""
     path, out = tmp_path / "zero.tsp", tmp_path / "zero.tour"

@@ -96,7 +96,9 @@ def solve(
     ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds for each instance.")] = None,
     target: Annotated[float | None, typer.Option(help="Stop when the cost is this low.")] = None,
-    start: Annotated[str, typer.Option(help="greedy, random, or a solution file (.tour, .sol, .json).")] = "greedy",
+    start: Annotated[
+        str, typer.Option(help="greedy, random, or an old solution (.tour, .sol, .json, .csv); mended if it must be.")
+    ] = "greedy",
     seed: options.Seed = 0,
     rounding: Annotated[str | None, typer.Option(help="nearest, none or ceil instead of the file's own.")] = None,
     capacity: Annotated[float | None, typer.Option(help="Of a vehicle, for CSV files with a demand column.")] = None,
@@ -113,7 +115,7 @@ def solve(
         Path | None, typer.Option(help="A CSV file with the columns name,value to compare with.")
     ] = None,
     max_nodes: options.MaxNodes = options.MAX_NODES,
-    out: Annotated[Path | None, typer.Option(help="A solution file (.tour, .sol, .json), or a folder.")] = None,
+    out: Annotated[Path | None, typer.Option(help="A solution file (.tour, .sol, .json, .csv), or a folder.")] = None,
     plot: Annotated[Path | None, typer.Option(help="A picture (.png, .svg, .pdf), or a folder.")] = None,
     as_json: options.Json = False,
     **settings: object,

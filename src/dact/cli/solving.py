@@ -11,7 +11,7 @@ from dact.cli.inputs import Inputs, Request, read_inputs
 from dact.cli.saving import Saver
 from dact.cli.screen import FAILED, Bar, note, show_table
 from dact.cli.targets import plot_targets, solution_targets
-from dact.instances import InputError, Instance, Routes, facts_of, read_solution, write_solution
+from dact.instances import InputError, Instance, Start, facts_of, read_start, write_solution
 from dact.interrupts import INTERRUPTED, Interrupts
 from dact.pipeline import STARTS, SolveConfig
 from dact.plotting import cost_text, save_plot, whole_costs
@@ -38,15 +38,15 @@ def solve_files(request: Request, config: SolveConfig, outputs: Outputs) -> int:
     """Read everything, check everything, then search; return the exit code."""
     inputs = read_inputs(request)
     instances = inputs.instances
-    routes = _start_routes(request.start, instances)
-    config = config if routes is not None else replace(config, start=request.start)
+    start = _given_start(request.start, instances)
+    config = config if start is not None else replace(config, start=request.start)
     solutions, plots = solution_targets(outputs.out, instances), plot_targets(outputs.plot, instances)
     results: dict[int, Result] = {}
     saver = Saver()
     with Interrupts() as interrupts:
         plan: Plan | None = None
         try:
-            plan = Plan(instances, config, routes)
+            plan = Plan(instances, config, start)
             _announce_untrained(plan)
             for place, result in _search(plan, instances, interrupts):
                 with interrupts.held_off():
@@ -159,8 +159,8 @@ def _say_interrupted(instances: list[Instance], results: dict[int, Result]) -> N
         note(f"not begun, so that an answer is only a start: {', '.join(waiting[:SHOWN])}{others}")
 
 
-def _start_routes(start: str, instances: list[Instance]) -> Routes | None:
-    """Routes of a start file; None where the start is made."""
+def _given_start(start: str, instances: list[Instance]) -> Start | None:
+    """The start that a file gives, mended where it has to be; None where the start is made."""
     if start in STARTS:
         return None
     path = Path(start)
@@ -168,7 +168,10 @@ def _start_routes(start: str, instances: list[Instance]) -> Routes | None:
         raise InputError(f"start '{start}' is neither {' nor '.join(STARTS)} nor a solution file")
     if len(instances) > 1:
         raise InputError(f"the start {path} goes with one instance, but {len(instances)} are solved")
-    return read_solution(path, instances[0])
+    given = read_start(path, instances[0])
+    for repair in given.repairs:
+        note(f"{path}: {repair}")
+    return given
 
 
 def _announce_untrained(plan: Plan) -> None:

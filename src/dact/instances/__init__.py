@@ -10,6 +10,7 @@ from dact.instances.instance_set import InstanceSet
 from dact.instances.published import best_known, read_best_known
 from dact.instances.reading import read, read_set
 from dact.instances.solutions import read_solution, write_solution
+from dact.instances.starts import Start, mended, read_start
 
 __all__ = [
     "FACTS",
@@ -19,6 +20,7 @@ __all__ = [
     "Instance",
     "InstanceSet",
     "Routes",
+    "Start",
     "Verdict",
     "best_known",
     "better_directions",
@@ -26,10 +28,12 @@ __all__ = [
     "check",
     "facts_of",
     "generate_set",
+    "mended",
     "read",
     "read_best_known",
     "read_set",
     "read_solution",
+    "read_start",
     "simplest_routes",
     "write_solution",
 ]

@@ -1,7 +1,7 @@
-"""Solutions on disk: TSPLIB .tour, CVRPLIB .sol, and JSON for both.
+"""Solutions on disk: TSPLIB .tour, CVRPLIB .sol, and JSON or a CSV list of stops for both.
 
-All three number nodes alike: by their ids in the instance's file, or customers 1..n, as the problem's facts say. In
-memory routes are instance indices (`checker.Routes`).
+The first three number nodes alike: by their ids in the instance's file, or customers 1..n, as the problem's facts say.
+In memory routes are instance indices (`checker.Routes`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from dact.instances.files import numbered_lines, read_text, write_atomically
 from dact.instances.instance import Instance
 from dact.instances.keywords import parse_keywords
 from dact.instances.numerals import finite, positive, whole
+from dact.instances.stop_lists import parse_stop_list, stop_list
 
-SUFFIXES = (".tour", ".sol", ".json")
+SUFFIXES = (".tour", ".sol", ".json", ".csv")
 # No two neighbouring parts match the same character, so that a line is matched in linear time.
 _ROUTE = re.compile(r"route\s*(?:#\s*)?(?:\d+\s*)?:(.*)", re.IGNORECASE)
 _COST = re.compile(r"cost(?:\s*:)?\s+(\S+)", re.IGNORECASE)
@@ -30,7 +31,8 @@ def write_solution(path: str | Path, instance: Instance, routes: Sequence[Sequen
     with naming(path):
         suffix = _suffix(path, instance)
         _refuse_infeasible(instance, routes)
-    text = {".tour": _tour_text, ".sol": _sol_text, ".json": _json_text}[suffix](instance, routes, cost)
+    writers = {".tour": _tour_text, ".sol": _sol_text, ".json": _json_text, ".csv": stop_list}
+    text = writers[suffix](instance, routes, cost)
     write_atomically(path, lambda stream: stream.write(text.encode(errors="replace")))
 
 
@@ -43,20 +45,36 @@ def read_solution_cost(path: str | Path, instance: Instance) -> tuple[Routes, fl
     """Read routes like `read_solution`, and the cost that the file states, if it does."""
     path = Path(path)
     with naming(path):
-        suffix = _suffix(path, instance)
-        text = read_text(path)
-        if suffix == ".tour":
-            numbered, cost = [_tour_nodes(text, instance)], None
-        else:
-            numbered, cost = _sol_routes(text) if suffix == ".sol" else _json_routes(text)
-        routes = _indexed(instance, numbered)
+        stops, cost = _parsed(path, instance, strict=True)
+        routes = _indexed(instance, stops)
         _refuse_infeasible(instance, routes)
         return routes, cost
 
 
-def suffixes_for(instance: Instance) -> tuple[str, str]:
+def read_stops(path: Path, instance: Instance) -> list[list[int | str]]:
+    """Read routes of numbers, or of names where the file has them, which need not be those of the instance."""
+    return _parsed(path, instance, strict=False)[0]
+
+
+def _parsed(path: Path, instance: Instance, *, strict: bool) -> tuple[list[list[int | str]], float | None]:
+    suffix = _suffix(path, instance)
+    text = read_text(path)
+    routes: list[list[int]] | list[list[str]] | list[list[int | str]]
+    cost = None
+    if suffix == ".tour":
+        routes = [_tour_nodes(text, instance if strict else None)]
+    elif suffix == ".csv":
+        routes = parse_stop_list(text, instance)
+    elif suffix == ".sol":
+        routes, cost = _sol_routes(text)
+    else:
+        routes = _json_routes(text, by_name=bool(instance.names) and not strict)
+    return [list(route) for route in routes], cost
+
+
+def suffixes_for(instance: Instance) -> tuple[str, ...]:
     """Return the extensions of files that can hold its solutions, the usual one first."""
-    return instance.facts.suffix, ".json"
+    return instance.facts.suffix, ".json", ".csv"
 
 
 def _suffix(path: Path, instance: Instance) -> str:
@@ -75,14 +93,16 @@ def _refuse_infeasible(instance: Instance, routes: Sequence[Sequence[int]]) -> N
         raise InputError(f"is not a solution of {shown(instance.name)}: {violations[0]}{more}")
 
 
-def _indexed(instance: Instance, numbered: list[list[int]]) -> Routes:
+def _indexed(instance: Instance, stops: list[list[int | str]]) -> Routes:
     """Undo the numbering, and drop the empty routes that some files keep."""
-    index = {instance.number(node): node for node in range(instance.size)}
-    for number in (number for route in numbered for number in route):
-        if number not in index:
+    index: dict[int | str, int] = {instance.number(node): node for node in range(instance.size)}
+    if any(isinstance(stop, str) for route in stops for stop in route):
+        index |= {instance.title(node): node for node in range(instance.size)}
+    for stop in (stop for route in stops for stop in route):
+        if stop not in index:
             kind = "node" if instance.facts.by_id else "customer"
-            raise InputError(f"visits {kind} {shown(number)}, which {shown(instance.name)} does not have")
-    return tuple(tuple(index[number] for number in route) for route in numbered if route)
+            raise InputError(f"visits {kind} {shown(stop)}, which {shown(instance.name)} does not have")
+    return tuple(tuple(index[stop] for stop in route) for route in stops if route)
 
 
 def _cost_text(cost: float) -> str:
@@ -116,13 +136,14 @@ def _json_text(instance: Instance, routes: Sequence[Sequence[int]], cost: float)
         "problem": instance.problem,
         "cost": float(cost),
         "routes": [[instance.number(index) for index in route] for route in routes],
+        **({"names": instance.titles(routes)} if instance.names else {}),
     }
     return json.dumps(content) + "\n"
 
 
-def _tour_nodes(text: str, instance: Instance) -> list[int]:
+def _tour_nodes(text: str, instance: Instance | None) -> list[int]:
     document = parse_keywords(text)
-    if "DIMENSION" in document.fields:
+    if instance is not None and "DIMENSION" in document.fields:
         dimension = positive(document.need("DIMENSION"), "DIMENSION")
         if dimension != instance.size:
             raise InputError(f"DIMENSION is {dimension} but {shown(instance.name)} has {instance.size} nodes")
@@ -158,15 +179,19 @@ def _sol_routes(text: str) -> tuple[list[list[int]], float | None]:
     return routes, cost
 
 
-def _json_routes(text: str) -> tuple[list[list[int]], None]:
+def _json_routes(text: str, *, by_name: bool) -> list[list[int | str]]:
+    """The routes of a solution file, or of a line of `dact solve --json`."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError("is not JSON") from None
-    routes = content.get("routes") if isinstance(content, dict) else None
+    content = content if isinstance(content, dict) else {}
+    key = "names" if by_name and "names" in content else "routes"
+    routes = content.get(key, [content["tour"]] if key == "routes" and "tour" in content else None)
     if not isinstance(routes, list) or not all(isinstance(route, list) for route in routes):
         raise InputError("has no list 'routes' of lists")
+    kind, what = (str, "name") if key == "names" else (int, "node number")
     for node in (node for route in routes for node in route):
-        if type(node) is not int:
-            raise InputError(f"a route holds {shown(node)}, not a node number")
-    return routes, None
+        if type(node) is not kind:
+            raise InputError(f"a route holds {shown(node)}, not a {what}")
+    return routes

@@ -1,0 +1,118 @@
+"""Routes that are being changed: overloaded ones split, customers put where they cost least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from dact.instances.arrays import IntArray
+from dact.instances.errors import InputError
+from dact.instances.instance import Instance
+
+
+class Draft:
+    """Routes of instance indices that need not be feasible yet."""
+
+    def __init__(self, instance: Instance, routes: Sequence[Sequence[int]]) -> None:
+        self.instance = instance
+        self.routes = [list(route) for route in routes if route]
+        self._distance = instance.distances()
+
+    def split_overloads(self) -> list[str]:
+        """Cut routes that are too much for a vehicle, into few parts and where it costs least; say which."""
+        told, routes = [], []
+        for number, route in enumerate(self.routes, start=1):
+            over = self.instance.facts.capacity and self._load(route) > self.instance.capacity
+            parts = self._parts(route) if over else [route]
+            if over:
+                told.append(f"route {number} was overloaded and split into {len(parts)}")
+            routes += parts
+        self.routes = routes
+        return told
+
+    def insert(self, nodes: Iterable[int], *, new_routes: bool = True) -> None:
+        """Put each node where it lengthens the routes least; a route of its own may be such a place."""
+        tour = _Tour(self.instance, self.routes, new_routes=new_routes)
+        for node in nodes:
+            tour.insert(node)
+        self.routes = tour.routes()
+
+    def spare_vehicles(self) -> list[str]:
+        """Dissolve the least loaded routes until there are no more than vehicles; say how many."""
+        limit, before = self.instance.vehicles, len(self.routes)
+        while limit and len(self.routes) > limit:
+            least = min(self.routes, key=self._load)
+            self.routes.remove(least)
+            self.insert(sorted(least, key=lambda node: -int(self.instance.demand[node])), new_routes=False)
+        dissolved = before - len(self.routes)
+        return [f"{dissolved} route{'s were' if dissolved > 1 else ' was'} dissolved"] if dissolved else []
+
+    def _load(self, route: list[int]) -> int:
+        return int(self.instance.demand[route].sum())
+
+    def _parts(self, route: list[int]) -> list[list[int]]:
+        """Cuts in the order of the route: as few as possible, and of those the cheapest."""
+        best: list[tuple[int, float, int]] = [(0, 0.0, 0)]
+        for end in range(1, len(route) + 1):
+            ways, load, inner = [], 0, 0.0
+            for begin in range(end - 1, -1, -1):
+                load += int(self.instance.demand[route[begin]])
+                if load > self.instance.capacity:
+                    break
+                inner += float(self._distance[route[begin], route[begin + 1]]) if begin + 1 < end else 0.0
+                home = float(self._distance[0, route[begin]] + self._distance[route[end - 1], 0])
+                ways.append((best[begin][0] + 1, best[begin][1] + home + inner, begin))
+            best.append(min(ways))
+        cuts = [len(route)]
+        while cuts[-1]:
+            cuts.append(best[cuts[-1]][2])
+        return [route[begin:end] for begin, end in pairwise(cuts[::-1])]
+
+
+class _Tour:
+    """All routes as one cyclic tour that passes the depot before each, so that all places are compared at once."""
+
+    def __init__(self, instance: Instance, routes: list[list[int]], *, new_routes: bool) -> None:
+        self.instance, self.new_routes = instance, new_routes
+        self.distance = instance.distances()
+        depot = [0] if instance.facts.depot else []
+        self.stops: IntArray = np.array([stop for route in routes for stop in depot + route], dtype=np.int64)
+        self.owner: IntArray = np.repeat(np.arange(len(routes)), [len(depot + route) for route in routes])
+        self.loads = np.array([int(instance.demand[route].sum()) for route in routes], dtype=np.int64)
+
+    def insert(self, node: int) -> None:
+        """Where it is cheapest; a node that fits nowhere and may have no route of its own is refused."""
+        if not len(self.stops) and not self.instance.facts.depot:
+            self.stops, self.owner, self.loads = np.array([node]), np.array([0]), np.array([0])
+            return
+        after = np.roll(self.stops, -1)
+        added = self.distance[self.stops, node] + self.distance[node, after] - self.distance[self.stops, after]
+        load = int(self.instance.demand[node])
+        if self.instance.facts.capacity:
+            added[self.loads[self.owner] + load > self.instance.capacity] = np.inf
+        place = int(np.argmin(added)) if len(added) else -1
+        full = place < 0 or bool(np.isinf(added[place]))
+        alone = self.distance[0, node] + self.distance[node, 0] if self._may_open(full) else np.inf
+        if self.instance.facts.depot and (place < 0 or alone < added[place]):
+            self.stops = np.append(self.stops, (0, node))
+            self.owner = np.append(self.owner, (len(self.loads),) * 2)
+            self.loads = np.append(self.loads, load)
+        elif np.isinf(added[place]):
+            fault = f"{self.instance.label(node)} fits into no other route"
+            raise InputError(f"needs more than {self.instance.vehicles} vehicles: {fault}")
+        else:
+            self.stops = np.insert(self.stops, place + 1, node)
+            self.owner = np.insert(self.owner, place + 1, self.owner[place])
+            self.loads[self.owner[place]] += load
+
+    def routes(self) -> list[list[int]]:
+        """The tour cut at the depot."""
+        ends = np.flatnonzero(np.diff(self.owner)) + 1
+        return [part[self.instance.facts.first :].tolist() for part in np.split(self.stops, ends) if len(part)]
+
+    def _may_open(self, full: bool) -> bool:
+        """A limit on vehicles is kept while there is room; later, routes are dissolved if they can be."""
+        limit = self.instance.vehicles
+        return self.new_routes and (full or not limit or len(self.loads) < limit)

@@ -1,0 +1,110 @@
+"""Old solutions as starts: read from any file that holds one, and mended where customers came, went or grew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dact.instances.checker import Routes, check
+from dact.instances.errors import InputError, naming, shown
+from dact.instances.insertion import Draft
+from dact.instances.instance import Instance
+from dact.instances.solutions import read_stops
+
+TOLD = 5
+"""Names in a sentence."""
+
+Stop = int | str
+"""A node by its index, its number or its name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """Feasible routes, and what had to be done to make them so."""
+
+    routes: Routes
+    repairs: tuple[str, ...] = ()
+
+
+def read_start(path: str | Path, instance: Instance) -> Start:
+    """Read an old solution (.sol, .tour, .json, .csv) and mend it.
+
+    Nodes are known by their names where both the file and the instance have them, else by their numbers.
+    """
+    path = Path(path)
+    with naming(path):
+        return mended(instance, read_stops(path, instance), numbered=True)
+
+
+def mended(instance: Instance, stops: Sequence[Sequence[Stop]], *, numbered: bool = False) -> Start:
+    """Turn routes of another day, of names or instance indices (or numbers as files have them), into routes of today.
+
+    Nodes that are no more are dropped, overloaded routes split, new nodes inserted where that is cheapest. Routes that
+    cannot be mended are refused.
+    """
+    by_number: dict[Stop, int] = {instance.number(node) if numbered else node: node for node in range(instance.size)}
+    routes, gone = _known(instance, stops, by_number)
+    if check(instance, routes).feasible and not gone:
+        return Start(routes=tuple(tuple(route) for route in routes if route))
+    draft = Draft(instance, routes)
+    repairs = [_sentence(len(gone), "that is gone was dropped", "that are gone were dropped", gone)] if gone else []
+    repairs += draft.split_overloads()
+    there = {node for route in draft.routes for node in route}
+    new = [node for node in range(instance.facts.first, instance.size) if node not in there]
+    if new:
+        titles = [instance.title(node) for node in new]
+        repairs.append(_sentence(len(new), "that is new was inserted", "that are new were inserted", titles))
+    draft.insert(new)
+    repairs += draft.spare_vehicles()
+    mended_routes = tuple(tuple(route) for route in draft.routes if route)
+    fault = check(instance, mended_routes).violations
+    if fault:
+        raise InputError(f"cannot be mended for {shown(instance.name)}: {fault[0]}")
+    return Start(routes=mended_routes, repairs=tuple(repairs))
+
+
+def _known(
+    instance: Instance, stops: Sequence[Sequence[Stop]], by_number: dict[Stop, int]
+) -> tuple[list[list[int]], list[str]]:
+    """Routes of instance indices, and what the instance does not have. A node that is visited twice is refused."""
+    by_name = _unique_names(instance) if any(isinstance(stop, str) for route in stops for stop in route) else {}
+    seen: dict[int, int] = {}
+    routes: list[list[int]] = []
+    gone: list[str] = []
+    for number, route in enumerate(stops, start=1):
+        known: list[int] = []
+        for stop in route:
+            node = by_name.get(stop) if isinstance(stop, str) else by_number.get(stop)
+            if node is None:
+                gone.append(str(stop))
+            elif instance.facts.depot and node == 0:
+                raise InputError(f"route {number} visits the depot on its way")
+            elif node in seen:
+                first = seen[node]
+                where = "twice" if first == number else f"as route {first} does"
+                raise InputError(f"route {number} visits {instance.label(node)} {where}")
+            else:
+                seen[node] = number
+                known.append(node)
+        routes.append(known)
+    if not instance.facts.depot and len(routes) > 1:
+        raise InputError(f"has {len(routes)} routes, but a {instance.facts.title} is one tour")
+    return routes, gone
+
+
+def _unique_names(instance: Instance) -> dict[Stop, int]:
+    titles = [instance.title(node) for node in range(instance.size)]
+    unique: dict[Stop, int] = {}
+    for node, title in enumerate(titles):
+        if title in unique:
+            raise InputError(f"the name {shown(title)} is used twice, so that routes by names are not clear")
+        unique[title] = node
+    return unique
+
+
+def _sentence(count: int, one: str, many: str, names: Iterable[str]) -> str:
+    listed = list(names)
+    others = f" and {len(listed) - TOLD} others" if len(listed) > TOLD else ""
+    what = f"1 customer {one}" if count == 1 else f"{count} customers {many}"
+    return f"{what}: {', '.join(listed[:TOLD])}{others}"

@@ -1,0 +1,60 @@
+"""Solutions as CSV, a row for each stop: route, stop, name, load, leg.
+
+Routes begin and end with the depot, or with the first node where there is none, so that the legs add up to the cost.
+The load is what the stop takes, in the units of the file; a node without a name is called by its number.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from dact.instances.cells import Sheet
+from dact.instances.errors import InputError, naming, shown
+from dact.instances.instance import Instance
+from dact.instances.numerals import positive
+
+COLUMNS = ("route", "stop", "name", "load", "leg")
+
+
+def stop_list(instance: Instance, routes: Sequence[Sequence[int]], cost: float) -> str:
+    """Write the rows of all routes."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    distance = instance.distances()
+    for number, route in enumerate((route for route in routes if len(route)), start=1):
+        stops = [0, *route, 0] if instance.facts.depot else [*route, *route[:1]]
+        stops = stops if instance.facts.returns else stops[:-1]
+        for place, node in enumerate(stops):
+            leg = float(distance[stops[place - 1], node]) if place else 0.0
+            load = float(instance.demand[node]) * instance.demand_unit
+            writer.writerow((number, place, instance.title(node), f"{load:g}", f"{leg:.10g}"))
+    return stream.getvalue()
+
+
+def parse_stop_list(text: str, instance: Instance) -> list[list[str]]:
+    """Read the names of each route's stops, without the depot or the return to the first."""
+    sheet = Sheet.parse(text)
+    head = [cell.lower() for cell in sheet.cells(0)[1]] if sheet.lines else []
+    if "route" not in head or "name" not in head:
+        raise InputError("is not a list of stops: its header has no columns route and name")
+    route_column, name_column = head.index("route"), head.index("name")
+    routes: dict[int, list[str]] = {}
+    for place in range(1, len(sheet.lines)):
+        number, cells = sheet.cells(place)
+        with naming(f"line {number}"):
+            if len(cells) <= max(route_column, name_column):
+                raise InputError(f"{shown(sheet.delimiter.join(cells))} has only {len(cells)} cells")
+            route = routes.setdefault(positive(cells[route_column], "the route"), [])
+            route.append(cells[name_column])
+    return [_inner(instance, route) for _, route in sorted(routes.items())]
+
+
+def _inner(instance: Instance, route: list[str]) -> list[str]:
+    if instance.facts.depot:
+        depot = {instance.title(0), "depot"}
+        begin, end = int(route[0] in depot), len(route) - int(len(route) > 1 and route[-1] in depot)
+        return route[begin:end]
+    return route[:-1] if len(route) > 1 and route[0] == route[-1] else route
