@@ -92,7 +92,7 @@ def solve(
     ],
     steps: Annotated[
         int | None,
-        typer.Option(help="Rounds (hybrid: 10,000) or steps (policy: 1,000); with a time limit, as many as fit."),
+        typer.Option(help="Rounds (hybrid: 5,000) or steps (policy: 1,000); with a time limit, as many as fit."),
     ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds for each instance.")] = None,
     target: Annotated[float | None, typer.Option(help="Stop when the cost is this low.")] = None,

@@ -13,6 +13,7 @@ from dact.cli.screen import FAILED, Bar, note, show_table
 from dact.cli.targets import plot_targets, solution_targets
 from dact.instances import InputError, Instance, Start, facts_of, read_start, write_solution
 from dact.interrupts import INTERRUPTED, Interrupts
+from dact.kernels.descent import needs_compiling
 from dact.pipeline import STARTS, SolveConfig
 from dact.plotting import cost_text, save_plot, whole_costs
 from dact.policy.weights import UNTRAINED
@@ -48,6 +49,7 @@ def solve_files(request: Request, config: SolveConfig, outputs: Outputs) -> int:
         try:
             plan = Plan(instances, config, start)
             _announce_untrained(plan)
+            _announce_compiling(config)
             for place, result in _search(plan, instances, interrupts):
                 with interrupts.held_off():
                     results[place] = result
@@ -172,6 +174,11 @@ def _given_start(start: str, instances: list[Instance]) -> Start | None:
     for repair in given.repairs:
         note(f"{path}: {repair}")
     return given
+
+
+def _announce_compiling(config: SolveConfig) -> None:
+    if config.search == "hybrid" and needs_compiling(config.torch_device()):
+        note("note: compiling the local search for this machine, once; it takes some 20 seconds")
 
 
 def _announce_untrained(plan: Plan) -> None:

@@ -11,7 +11,7 @@ from dact.pipeline.methods import SEARCHES
 from dact.search import AUTO, HybridConfig, SearchConfig, Stop, settled_precision, usual_walks
 
 STARTS = ("greedy", "random")
-USUAL_STEPS = {"policy": 1000, "hybrid": 10_000}
+USUAL_STEPS = {"policy": 1000, "hybrid": 5_000}
 """Without any limit: steps of the policy, rounds of the hybrid search."""
 USUAL_POLICY = SearchConfig(operator=AUTO)
 

@@ -82,6 +82,15 @@ def compile_form(terrain: Terrain) -> None:
         _compile_numba()
 
 
+def needs_compiling(device: torch.device) -> bool:
+    """Will `compile_form` take its time? A GPU's form takes a few seconds at most."""
+    if device.type == "cuda":
+        return False
+    from dact.kernels.descent.numba_impl import compiled_before
+
+    return not compiled_before()
+
+
 @cache
 def _compile_numba() -> None:
     """One launch over a tiny tour: all others have arrays of the same kinds."""
@@ -114,6 +123,7 @@ __all__ = [
     "descend_fully",
     "launch",
     "make_terrain",
+    "needs_compiling",
     "start_rows",
     "tour_cost",
 ]

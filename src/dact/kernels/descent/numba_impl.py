@@ -50,6 +50,11 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
     vars(config)["CACHE_DIR"] = str(_cache())
 
 
+def compiled_before() -> bool:
+    """Is there anything in the cache for these sources?"""
+    return any(Path(vars(config)["CACHE_DIR"]).rglob("*numba_impl*.nbi"))
+
+
 @bare()
 def _next_dirty(row, first):
     words = len(row.dirty)
