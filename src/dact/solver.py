@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
@@ -91,8 +91,8 @@ def solve(
     names): where customers have come, gone or grown since, it is mended, and `Result.repairs` says how. `start_routes`
     are instance indices, which must be a solution as they are. The answer is never worse than its start. Instances of
     different sizes may be mixed.
-    Ctrl-C ends the search and returns what has been found. Where no routes for so few vehicles as an instance has are
-    found in the time given, a FleetError says so.
+    Ctrl-C ends the search and returns what has been found, without instances that were not begun. Where no routes for
+    so few vehicles as an instance has are found in the time given, a FleetError says so.
     """
     alone = isinstance(instances, Instance)
     members = [instances] if isinstance(instances, Instance) else instances
@@ -103,7 +103,7 @@ def solve(
     results = dict(plan.results(watch))
     for reason in plan.unreached.values():
         raise FleetError(reason)
-    return results[0] if alone else [results[index] for index in range(len(results))]
+    return results[0] if alone else [results[index] for index in sorted(results)]
 
 
 def _given_start(instances: Sequence[Instance], start: StartLike) -> Start | None:
@@ -131,9 +131,18 @@ class _Group:
 
 
 class Plan:
-    """How a list of instances is to be solved. Settings, weights and starts that do not fit are refused here."""
+    """How a list of instances is to be solved, but for those at the places to `skip`.
 
-    def __init__(self, instances: Sequence[Instance], config: SolveConfig, start: Start | Routes | None = None) -> None:
+    Settings, weights and starts that do not fit are refused here.
+    """
+
+    def __init__(
+        self,
+        instances: Sequence[Instance],
+        config: SolveConfig,
+        start: Start | Routes | None = None,
+        skip: Collection[int] = (),
+    ) -> None:
         start_routes = start.routes if isinstance(start, Start) else start
         self.repairs = start.repairs if isinstance(start, Start) else ()
         self.config, self.start_routes, self._interrupted = config, start_routes, False
@@ -143,7 +152,8 @@ class Plan:
             _refuse_wrong_start(instances, start_routes)
         library = Library()
         self._groups = [
-            self._group(length, members, library) for length, members in _groups(instances, len(start_routes or ()))
+            self._group(length, members, library)
+            for length, members in _groups(instances, len(start_routes or ()), skip)
         ]
 
     def cards(self) -> list[Card]:
@@ -155,9 +165,9 @@ class Plan:
         """Each answer with the index of its instance, as soon as it is there. To be called once.
 
         Instances of equal size come together, so the order is not always that of the list. After Ctrl-C the instances
-        still waiting are answered with their starts.
+        still waiting have no answer.
         """
-        while self._groups:
+        while self._groups and not self._interrupted:
             # A group that is done leaves the device's memory to the next.
             yield from self._solve_group(self._groups.pop(0), watch)
 
@@ -176,6 +186,8 @@ class Plan:
         for part, results in Parts(group.rows).each(range(len(places)), work):
             self._interrupted |= any(result.interrupted for result in results)
             yield from zip(places[part.start : part.stop] if results else (), results, strict=True)
+            if self._interrupted:
+                return
 
     def _starts(self, group: _Group, batch: Batch, places: list[int], stop: Stop) -> Starts:
         """Where the greedy start has too many routes, one of few enough is looked for."""
@@ -196,7 +208,7 @@ class Plan:
 
     def _solve_part(self, group: _Group, places: list[int], watch: Watcher | None) -> list[Result]:
         """Solve some instances of a group side by side."""
-        stop = Stop(steps=0) if self._interrupted else self.config.stop()
+        stop = self.config.stop()
         stop.elapsed()
         pipeline, instances = group.pipeline, [group.members[place] for place in places]
         batch = pipeline.problem.collate(instances, routes_needed=len(self.start_routes or ())).to(pipeline.device)
@@ -205,10 +217,14 @@ class Plan:
         return [_result(*each, run=found.run, pipeline=pipeline, repairs=self.repairs) for each in answers]
 
 
-def _groups(instances: Sequence[Instance], routes_needed: int) -> list[tuple[int, dict[int, Instance]]]:
+def _groups(
+    instances: Sequence[Instance], routes_needed: int, skip: Collection[int]
+) -> list[tuple[int, dict[int, Instance]]]:
     """Instances of one problem, tour length and size, with that length."""
     groups: dict[tuple[str, int, int], dict[int, Instance]] = defaultdict(dict)
     for index, instance in enumerate(instances):
+        if index in skip:
+            continue
         length = PROBLEMS[instance.problem].tour_length(instance, routes_needed)
         groups[instance.problem, length, instance.size][index] = instance
     return [(length, members) for (_, length, _), members in groups.items()]

@@ -38,12 +38,12 @@ def test_best_so_far_is_printed_and_written(dact, depot: Path, tmp_path: Path, m
     assert picture.exists()
 
 
-def test_waiting_instances_are_answered_too(dact, square: Path, depot: Path, monkeypatch: pytest.MonkeyPatch):
-    """Instances not yet searched are answered with their starts."""
+def test_waiting_instances_are_left_out(dact, square: Path, depot: Path, monkeypatch: pytest.MonkeyPatch):
+    """Instances not yet searched have no answer."""
     _interrupt_at(monkeypatch, 1)
     answer = dact("solve", square, depot, "--search", "policy", "--steps", 10**6, "--json")
     assert answer.code == 130
-    assert [record["steps"] for record in answer.records] == [1, 0]
+    assert (answer.record["name"], answer.record["steps"], answer.record["interrupted"]) == ("square", 1, True)
 
 
 def test_evaluation_ends_with_130(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -125,7 +125,8 @@ def test_instances_that_were_not_begun_are_named(dact, square: Path, depot: Path
     """After Ctrl-C the names of the instances still waiting are told."""
     _interrupt_at(monkeypatch, 1)
     answer = dact("solve", square, depot, "--steps", 10**6)
-    assert (answer.code, "not begun, so that an answer is only a start: depot\n" in answer.err) == (130, True)
+    assert (answer.code, "not begun, and so without an answer: depot\n" in answer.err) == (130, True)
+    assert "depot" not in answer.out
 
 
 def test_interrupted_process(depot: Path, tmp_path: Path):

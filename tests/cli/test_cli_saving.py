@@ -117,6 +117,7 @@ def test_a_stdout_that_takes_nothing(dact, stdout: object, square: Path, tmp_pat
     assert not list((tmp_path / "here").iterdir())
     assert dact("solve", square, "--steps", 2, "--json").code == 1
     assert [record["name"] for record in rescued(tmp_path)] == ["square"]
+    assert dact("solve", square, "--steps", 2).code == 1
 
 
 def test_a_title_is_no_markup(monkeypatch: pytest.MonkeyPatch):

@@ -10,7 +10,7 @@ from dact.instances import check, generate_set, read, read_solution
 
 KEYS = {
     *("name", "problem", "nodes", "cost", "start_cost", "gap", "best_known"),
-    *("feasible", "steps", "seconds", "seed", "search", "local_optimum", "weights"),
+    *("interrupted", "numbering", "feasible", "steps", "seconds", "seed", "search", "local_optimum", "weights"),
 }
 
 
@@ -35,11 +35,12 @@ def test_json_of_a_cvrp(dact, depot: Path):
     assert record["seed"] == 3
 
 
-def test_tables_go_to_stderr(dact, square: Path):
-    """Without --json stdout stays empty; the table and the warning about weights are on stderr."""
+def test_tables_go_to_stdout(dact, square: Path):
+    """Without --json the table is all that stdout gets; the warning about weights is on stderr."""
     answer = dact("solve", square, "--steps", 3, "--weights", "untrained")
-    assert (answer.code, answer.out) == (0, "")
-    assert "square" in answer.err
+    assert answer.code == 0
+    assert [line.split()[0] for line in answer.out.splitlines()] == ["instance", "square"]
+    assert "square" not in answer.err
     assert "untrained" in answer.err
 
 

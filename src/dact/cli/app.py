@@ -117,6 +117,9 @@ def solve(
     max_nodes: options.MaxNodes = options.MAX_NODES,
     out: Annotated[Path | None, typer.Option(help="A solution file (.tour, .sol, .json, .csv), or a folder.")] = None,
     plot: Annotated[Path | None, typer.Option(help="A picture (.png, .svg, .pdf), or a folder.")] = None,
+    summary: Annotated[Path | None, typer.Option(help="A CSV file with a row for each instance.")] = None,
+    routes: Annotated[bool, typer.Option(help="Print every route with its load and length.")] = False,
+    seeds: Annotated[int, typer.Option(help="Solve with so many seeds, from --seed on; the best counts.")] = 1,
     as_json: options.Json = False,
     **settings: object,
 ) -> None:
@@ -124,10 +127,12 @@ def solve(
 
     --out and --plot take a file where one instance is solved; a folder gets a file per instance.
 
-    Ctrl-C ends the search, reports and writes the best so far, and exits with code 130.
+    Ctrl-C ends the search, reports and writes the best so far, and exits with code 130. Where --out is a folder, the
+    same command goes on from there.
     """
+    from dact.cli.desk import Outputs
     from dact.cli.inputs import Request
-    from dact.cli.solving import Outputs, solve_files
+    from dact.cli.solving import solve_files
     from dact.pipeline import SolveConfig
 
     config = SolveConfig.flat(steps=steps, time_limit=time_limit, target=target, seed=seed, **settings)
@@ -142,7 +147,8 @@ def solve(
         best_known=best_known,
         max_nodes=max_nodes,
     )
-    raise typer.Exit(solve_files(request, config, Outputs(out=out, plot=plot, as_json=as_json)))
+    outputs = Outputs(out=out, plot=plot, summary=summary, routes=routes, as_json=as_json)
+    raise typer.Exit(solve_files(request, config, outputs, seeds))
 
 
 @app.command()

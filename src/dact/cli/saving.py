@@ -19,7 +19,7 @@ class Saver:
 
     def save(self, place: int, line: str, writers: dict[Path, Callable[[Path], None]], *, as_json: bool) -> None:
         """Write the files of an answer, the solution's first, and print its line when those before it are printed."""
-        done = [self._written(path, write) for path, write in writers.items()]
+        done = self.write(writers)
         kept = bool(done) and done[0]
         if as_json:
             self._waiting[place] = (line, kept)
@@ -28,6 +28,10 @@ class Saver:
                 self._next += 1
         elif done and not kept:
             self._rescue(line)
+
+    def write(self, writers: dict[Path, Callable[[Path], None]]) -> list[bool]:
+        """Write files, and tell of each whether it could be written."""
+        return [self._written(path, write) for path, write in writers.items()]
 
     def close(self) -> None:
         """Print the lines that waited for answers which never came."""

@@ -1,5 +1,6 @@
-"""What people see: a progress bar, tables and notes, all on stderr."""
+"""What people see: progress and notes on stderr, tables there or on stdout."""
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -24,11 +25,12 @@ def note(text: str) -> None:
 
 
 def emit(line: str) -> bool:
-    """One line for programs, on stdout; False where stdout is full or closed, which is said once."""
+    """Lines on stdout; False where stdout is full or closed, which is said once."""
     try:
         if sys.stdout is None:
             raise OSError("it is closed")
-        print(line, flush=True)
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        print(line.encode(encoding, "backslashreplace").decode(encoding), flush=True)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         note(f"error: stdout cannot be written ({reason})")
@@ -44,16 +46,37 @@ def _close_stdout() -> None:
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> None:
+    """A table for people, on stderr."""
+    with suppress(OSError, ValueError):
+        table = _table(columns, rows, texts)
+        # A console of its own: `print` would cut the table to the width that CONSOLE takes a file or a pipe to have.
+        Console(file=CONSOLE.file, highlight=False, width=max(_needed(table), CONSOLE.width)).print(table, crop=False)
+
+
+def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> str:
+    """A table for stdout, in characters that it can take."""
+    table, stream = _table(columns, rows, texts), io.StringIO()
+    try:
+        styled = sys.stdout.isatty()
+    except (AttributeError, ValueError):
+        styled = False
+    Console(file=stream, highlight=False, width=_needed(table), force_terminal=styled).print(table, crop=False)
+    lines = stream.getvalue().splitlines()
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> Table:
     """The first `texts` columns flush left, the others right; never cut, however narrow the terminal."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for place, column in enumerate(columns):
         table.add_column(column, justify="left" if place < texts else "right", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    needed = CONSOLE.measure(table, options=CONSOLE.options.update(width=10_000)).maximum
-    # A console of its own: `print` would cut the table to the width that CONSOLE takes a file or a pipe to have.
-    with suppress(OSError, ValueError):
-        Console(file=CONSOLE.file, highlight=False, width=max(needed, CONSOLE.width)).print(table, crop=False)
+    return table
+
+
+def _needed(table: Table) -> int:
+    return CONSOLE.measure(table, options=CONSOLE.options.update(width=10_000)).maximum
 
 
 class Bar:

@@ -1,103 +1,62 @@
 """`dact solve`: files in, answers out, one by one as they are found."""
 
-import json
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from os.path import exists
 from pathlib import Path
-from typing import Any
 
+from dact.cli.desk import Desk, Outputs
 from dact.cli.inputs import Inputs, Request, read_inputs
-from dact.cli.saving import Saver
-from dact.cli.screen import FAILED, Bar, note, show_table
-from dact.cli.targets import plot_targets, solution_targets
-from dact.instances import InputError, Instance, Start, facts_of, read_start, write_solution
+from dact.cli.screen import FAILED, Bar, note
+from dact.instances import InputError, Instance, Start, facts_of, read_start
 from dact.interrupts import INTERRUPTED, Interrupts
 from dact.kernels.descent import needs_compiling
 from dact.pipeline import STARTS, SolveConfig
-from dact.plotting import cost_text, save_plot, whole_costs
 from dact.policy.weights import UNTRAINED
 from dact.search import Snapshot
 from dact.solver import Plan, Result
 
-COLUMNS = ("instance", "nodes", "start", "cost", "improved", "gap", "routes", "steps", "seconds")
-
 SHOWN = 20
 """Names in a message."""
+MOST_SEEDS = 10_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outputs:
-    """Where the answers go."""
-
-    out: Path | None
-    plot: Path | None
-    as_json: bool
-
-
-def solve_files(request: Request, config: SolveConfig, outputs: Outputs) -> int:
+def solve_files(request: Request, config: SolveConfig, outputs: Outputs, seeds: int = 1) -> int:
     """Read everything, check everything, then search; return the exit code."""
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise InputError(f"seeds {seeds} is not between 1 and {MOST_SEEDS}")
+    replace(config, seed=config.seed + seeds - 1)
     inputs = read_inputs(request)
     instances = inputs.instances
     start = _given_start(request.start, instances)
     config = config if start is not None else replace(config, start=request.start)
-    solutions, plots = solution_targets(outputs.out, instances), plot_targets(outputs.plot, instances)
-    results: dict[int, Result] = {}
-    saver = Saver()
+    desk = Desk(instances, outputs, seeds, f"{config}|{start}")
+    done, unreached, complete = set(desk.entries), dict[int, str](), False
     with Interrupts() as interrupts:
-        plan: Plan | None = None
         try:
-            plan = Plan(instances, config, start)
-            _announce_untrained(plan)
-            _announce_compiling(config)
-            for place, result in _search(plan, instances, interrupts):
-                with interrupts.held_off():
-                    results[place] = result
-                    writers = _writers(result, place, solutions, plots)
-                    saver.save(place, json.dumps(record(result)), writers, as_json=outputs.as_json)
+            for number in range(seeds):
+                plan = Plan(instances, replace(config, seed=config.seed + number), start, skip={*done, *unreached})
+                if number == 0:
+                    _announce_untrained(plan)
+                    _announce_compiling(config)
+                for place, result in _search(plan, instances, interrupts):
+                    with interrupts.held_off():
+                        desk.take(place, result, last=number == seeds - 1)
+                unreached |= plan.unreached
+                interrupts.obey()
+            complete = True
         except KeyboardInterrupt:
-            # A second signal, where the first was still waiting to be obeyed.
+            # A search that was cut short has handed over what it found; or a second signal came.
             interrupts.asked = True
         finally:
-            saver.close()
-            if results:
-                show_table(COLUMNS, [_row(results[place]) for place in sorted(results)])
-    faults = _say_faults(results.values()) + _say_unread(inputs) + _say_unreached(plan)
+            with interrupts.held_off():
+                desk.close(complete=complete)
+    faults = _say_faults(result for runs in desk.runs.values() for result in runs.results)
+    faults += _say_unread(inputs) + _say_unreached(unreached)
     if interrupts.asked:
-        _say_interrupted(instances, results)
+        _say_interrupted([each.name for place, each in enumerate(instances) if place not in desk.entries])
         return INTERRUPTED
-    return FAILED if faults or saver.failed else 0
-
-
-def record(result: Result) -> dict[str, Any]:
-    """The JSON object of an answer: nodes by their ids in the file, customers by their numbers."""
-    instance = result.instance
-
-    def number(cost: float | None) -> float | int | None:
-        whole = cost is not None and whole_costs(instance) and cost.is_integer()
-        return int(cost) if whole and cost is not None else cost
-
-    routes = [[instance.number(index) for index in route] for route in result.routes]
-    return {
-        "name": instance.name,
-        "problem": instance.problem,
-        "nodes": instance.size,
-        "cost": number(result.cost),
-        "start_cost": number(result.start_cost),
-        "gap": result.gap,
-        "best_known": number(instance.best_known),
-        "feasible": result.feasible,
-        "steps": result.steps,
-        "seconds": round(result.seconds, 3),
-        "seed": result.seed,
-        "search": result.search,
-        "local_optimum": result.local_optimum,
-        "weights": result.weights,
-        **({"routes": routes} if instance.facts.depot else {"tour": routes[0]}),
-        **(
-            {"names": [[instance.title(index) for index in route] for route in result.routes]} if instance.names else {}
-        ),
-    }
+    return FAILED if faults or desk.failed else 0
 
 
 def _search(plan: Plan, instances: list[Instance], interrupts: Interrupts) -> Iterator[tuple[int, Result]]:
@@ -113,18 +72,6 @@ def _search(plan: Plan, instances: list[Instance], interrupts: Interrupts) -> It
             bar.show(0.0, "", title=f"{count} of {len(instances)} solved")
 
 
-def _writers(
-    result: Result, place: int, solutions: list[Path] | None, plots: list[Path] | None
-) -> dict[Path, Callable[[Path], None]]:
-    """How each file of an answer is written."""
-    writers: dict[Path, Callable[[Path], None]] = {}
-    if solutions is not None:
-        writers[solutions[place]] = lambda path: write_solution(path, result.instance, result.routes, result.cost)
-    if plots is not None:
-        writers[plots[place]] = lambda path: save_plot(result, path)
-    return writers
-
-
 def _say_faults(results: Iterable[Result]) -> int:
     """Name the instances whose search went wrong; return how many there are."""
     faults = [result for result in results if result.fault]
@@ -134,12 +81,11 @@ def _say_faults(results: Iterable[Result]) -> int:
     return len(faults)
 
 
-def _say_unreached(plan: Plan | None) -> int:
+def _say_unreached(unreached: dict[int, str]) -> int:
     """Name the instances for which there are too few vehicles, as far as we found; return how many there are."""
-    reasons = plan.unreached.values() if plan else ()
-    for reason in reasons:
+    for reason in unreached.values():
         note(f"error: {reason}")
-    return len(reasons)
+    return len(unreached)
 
 
 def _say_unread(inputs: Inputs) -> int:
@@ -151,14 +97,11 @@ def _say_unread(inputs: Inputs) -> int:
     return len(inputs.faults)
 
 
-def _say_interrupted(instances: list[Instance], results: dict[int, Result]) -> None:
-    waiting = [
-        instance.name for place, instance in enumerate(instances) if place not in results or not results[place].steps
-    ]
+def _say_interrupted(waiting: list[str]) -> None:
     note("interrupted: these are the best solutions so far")
     if waiting:
         others = f" and {len(waiting) - SHOWN} others" if len(waiting) > SHOWN else ""
-        note(f"not begun, so that an answer is only a start: {', '.join(waiting[:SHOWN])}{others}")
+        note(f"not begun, and so without an answer: {', '.join(waiting[:SHOWN])}{others}")
 
 
 def _given_start(start: str, instances: list[Instance]) -> Start | None:
@@ -184,18 +127,3 @@ def _announce_compiling(config: SolveConfig) -> None:
 def _announce_untrained(plan: Plan) -> None:
     for problem in sorted({card.problem for card in plan.cards() if card.name == UNTRAINED}):
         note(f"note: the policy for {facts_of(problem).title} is untrained (random weights), so expect little from it")
-
-
-def _row(result: Result) -> tuple[str, ...]:
-    instance = result.instance
-    return (
-        instance.name,
-        str(instance.size),
-        cost_text(instance, result.start_cost),
-        cost_text(instance, result.cost),
-        f"{100 * (1 - result.cost / result.start_cost):.1f} %" if result.start_cost else "-",
-        "-" if result.gap is None else f"{result.gap:.2f} %",
-        str(len(result.routes)),
-        str(result.steps),
-        f"{result.seconds:.1f}",
-    )

@@ -1,0 +1,176 @@
+"""Answers for people and programs: JSON objects, tables, lists of routes, summaries."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from pathlib import Path
+from typing import Any
+
+from dact.instances import Instance
+from dact.instances.files import write_atomically
+from dact.plotting import cost_text, whole_costs
+from dact.solver import Result
+
+COLUMNS = ("instance", "nodes", "start", "cost", "improved", "gap", "routes", "steps", "seconds")
+SEEDS_COLUMNS = ("instance", "nodes", "best", "mean", "worst", "gap", "mean gap", "routes", "seeds", "seconds")
+SUMMARY_COLUMNS = (
+    *("name", "problem", "nodes", "seeds", "cost", "mean", "worst", "best_known", "gap", "mean_gap"),
+    *("routes", "steps", "seconds"),
+)
+
+
+@dataclass(kw_only=True)
+class Runs:
+    """The results of one instance, one for each seed that was tried."""
+
+    results: list[Result] = field(default_factory=list)
+
+    @property
+    def best(self) -> Result:
+        """The cheapest, the first of equals."""
+        return min(self.results, key=lambda result: result.cost)
+
+    @property
+    def costs(self) -> list[float]:
+        """In the order of the seeds."""
+        return [result.cost for result in self.results]
+
+    @property
+    def mean(self) -> float:
+        """Of the costs."""
+        return fsum(self.costs) / len(self.costs)
+
+    @property
+    def seconds(self) -> float:
+        """Of all searches."""
+        return fsum(result.seconds for result in self.results)
+
+    def gap_of(self, cost: float) -> float | None:
+        """Percent above the best known value; None without one."""
+        best = self.best.instance.best_known
+        return 100 * (cost - best) / best if best else None
+
+
+def record(runs: Runs) -> dict[str, Any]:
+    """The JSON object of an answer: nodes by their ids in the file, or customers by their numbers."""
+    result = runs.best
+    instance = result.instance
+    routes = [[instance.number(index) for index in route] for route in result.routes]
+    return {
+        "name": instance.name,
+        "problem": instance.problem,
+        "nodes": instance.size,
+        "cost": _number(instance, result.cost),
+        "start_cost": _number(instance, result.start_cost),
+        "gap": result.gap,
+        "best_known": _number(instance, instance.best_known),
+        "feasible": result.feasible,
+        "interrupted": result.interrupted,
+        "steps": result.steps,
+        "seconds": round(result.seconds, 3),
+        "seed": result.seed,
+        "search": result.search,
+        "local_optimum": result.local_optimum,
+        "weights": result.weights,
+        **({"costs": [_number(instance, cost) for cost in runs.costs]} if len(runs.results) > 1 else {}),
+        "numbering": "ids" if instance.facts.by_id else "customers",
+        **({"routes": routes} if instance.facts.depot else {"tour": routes[0]}),
+        **({"names": instance.titles(result.routes)} if instance.names else {}),
+    }
+
+
+def table_row(runs: Runs) -> tuple[str, ...]:
+    """A row under COLUMNS."""
+    result = runs.best
+    instance = result.instance
+    return (
+        instance.name,
+        str(instance.size),
+        cost_text(instance, result.start_cost),
+        cost_text(instance, result.cost),
+        f"{100 * (1 - result.cost / result.start_cost):.1f} %" if result.start_cost else "-",
+        _percent(result.gap),
+        str(len(result.routes)),
+        str(result.steps),
+        f"{result.seconds:.1f}",
+    )
+
+
+def seeds_row(runs: Runs) -> tuple[str, ...]:
+    """A row under SEEDS_COLUMNS."""
+    result = runs.best
+    instance = result.instance
+    return (
+        instance.name,
+        str(instance.size),
+        *(cost_text(instance, cost) for cost in (result.cost, runs.mean, max(runs.costs))),
+        _percent(result.gap),
+        _percent(runs.gap_of(runs.mean)),
+        str(len(result.routes)),
+        str(len(runs.results)),
+        f"{runs.seconds:.1f}",
+    )
+
+
+def summary_row(runs: Runs) -> dict[str, object]:
+    """A row under SUMMARY_COLUMNS; costs and gaps as they are, empty where there is no best known value."""
+    result = runs.best
+    instance = result.instance
+    values = (
+        *(instance.name, instance.problem, instance.size, len(runs.results)),
+        *(result.cost, runs.mean, max(runs.costs), instance.best_known, result.gap, runs.gap_of(runs.mean)),
+        *(len(result.routes), result.steps, round(runs.seconds, 3)),
+    )
+    return dict(zip(SUMMARY_COLUMNS, values, strict=True))
+
+
+def write_summary(path: Path, rows: Iterable[dict[str, object]]) -> None:
+    """Write a CSV file."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, SUMMARY_COLUMNS, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_atomically(path, lambda file: file.write(stream.getvalue().encode(errors="replace")))
+
+
+def summary_line(rows: Sequence[dict[str, Any]]) -> str:
+    """Means over all instances, for people; empty where there is only one."""
+    if len(rows) < 2:
+        return ""
+    text = f"{len(rows)} instances: mean cost {fsum(row['cost'] for row in rows) / len(rows):,.6g}"
+    gaps = [row for row in rows if row["gap"] is not None]
+    if gaps:
+        best, mean = (fsum(row[key] for row in gaps) / len(gaps) for key in ("gap", "mean_gap"))
+        text += f", mean gap {best:.2f} %"
+        text += f" of the best and {mean:.2f} % of all" if any(row["seeds"] > 1 for row in rows) else ""
+        text += f" over {len(gaps)}" if len(gaps) < len(rows) else ""
+    return text
+
+
+def route_lines(result: Result) -> list[str]:
+    """Each route with its load and length."""
+    instance, distance = result.instance, result.instance.distances()
+    lines = [f"{instance.name}: cost {cost_text(instance, result.cost)}"]
+    for number, route in enumerate(result.routes, start=1):
+        stops = [0, *route] if instance.facts.depot else list(route)
+        onward = stops[1:] + stops[:1] if instance.facts.returns else stops[1:]
+        length = float(distance[stops[: len(onward)], onward].sum())
+        load = ""
+        if instance.facts.capacity:
+            carried, room = (float(x) * instance.demand_unit for x in (instance.demand[stops].sum(), instance.capacity))
+            load = f"load {carried:g} of {room:g}, "
+        visits = (", " if instance.names else " ").join(instance.title(node) for node in route)
+        what = f"Route {number}" if instance.facts.depot else "Tour"
+        lines.append(f"{what} ({load}length {cost_text(instance, length)}): {visits}")
+    return lines
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f} %"
+
+
+def _number(instance: Instance, cost: float | None) -> float | int | None:
+    whole = cost is not None and whole_costs(instance) and cost.is_integer()
+    return int(cost) if whole and cost is not None else cost

@@ -1,0 +1,135 @@
+"""Where results arrive: the best of each instance goes into its files, and at the end to the screen."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dact.cli.answers import (
+    COLUMNS,
+    SEEDS_COLUMNS,
+    Runs,
+    record,
+    route_lines,
+    seeds_row,
+    summary_line,
+    summary_row,
+    table_row,
+    write_summary,
+)
+from dact.cli.kept import Entry, Kept, key_of
+from dact.cli.saving import Saver
+from dact.cli.screen import emit, note, show_table, table_text
+from dact.cli.targets import check_file, plot_targets, solution_targets
+from dact.instances import InputError, Instance, write_solution
+from dact.plotting import save_plot
+from dact.solver import Result
+
+Writers = dict[Path, Callable[[Path], None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """Where the answers go."""
+
+    out: Path | None = None
+    plot: Path | None = None
+    summary: Path | None = None
+    routes: bool = False
+    as_json: bool = False
+
+    def __post_init__(self) -> None:
+        if self.routes and self.as_json:
+            raise InputError("--routes goes without --json, which has the routes anyway")
+        if self.summary is not None:
+            check_file("--summary", self.summary, (".csv",))
+
+
+class Desk:
+    """Takes results as they are found. `settings` are how they are found, for going on after an interruption."""
+
+    def __init__(self, instances: list[Instance], outputs: Outputs, seeds: int, settings: str) -> None:
+        self.instances, self.outputs, self.seeds = instances, outputs, seeds
+        self.solutions = solution_targets(outputs.out, instances)
+        self.plots = plot_targets(outputs.plot, instances)
+        self.runs: dict[int, Runs] = {}
+        self.entries: dict[int, Entry] = {}
+        self._saver = Saver()
+        self._kept = Kept(outputs.out if len(instances) > 1 else None)
+        self._keys = [key_of(instance, f"{settings}|{seeds}") for instance in instances]
+        self._told: set[int] = set()
+        self._go_on()
+
+    @property
+    def failed(self) -> bool:
+        """Could anything not be written?"""
+        return self._saver.failed
+
+    def take(self, place: int, result: Result, *, last: bool) -> None:
+        """Write the files of a result that is the best so far, and show it if it is the last of its instance."""
+        runs = self.runs.setdefault(place, Runs())
+        runs.results.append(result)
+        if last:
+            self._tell(place)
+        elif runs.best is result:
+            self._saver.write(self._writers(place, result))
+
+    def close(self, *, complete: bool) -> None:
+        """Show what there is; forget what was kept for going on if nothing is left to do."""
+        for place in sorted(self.runs.keys() - self._told):
+            self._tell(place)
+        self._saver.close()
+        places = sorted(self.entries)
+        if places:
+            self._show([self.entries[place].row for place in places])
+            rows = [self.entries[place].summary for place in places]
+            if self.outputs.summary is not None:
+                self._saver.write({self.outputs.summary: lambda path: write_summary(path, rows)})
+            if line := summary_line(rows):
+                note(line)
+        if complete:
+            self._kept.finish()
+
+    def _go_on(self) -> None:
+        """Take over what an interrupted run of the same command has finished."""
+        for place, entry in self._kept.entries(self._keys).items():
+            if all(targets is None or targets[place].is_file() for targets in (self.solutions, self.plots)):
+                self.entries[place] = entry
+                self._saver.save(place, json.dumps(entry.record), {}, as_json=self.outputs.as_json)
+        if self.entries:
+            note(f"going on: {len(self.entries)} of {len(self.instances)} were solved before the interruption")
+
+    def _tell(self, place: int) -> None:
+        runs = self.runs[place]
+        row = seeds_row(runs) if self.seeds > 1 else table_row(runs)
+        entry = Entry(record=record(runs), row=row, summary=summary_row(runs))
+        writers = self._writers(place, runs.best)
+        self._saver.save(place, json.dumps(entry.record), writers, as_json=self.outputs.as_json)
+        self.entries[place] = entry
+        self._told.add(place)
+        whole = len(runs.results) == self.seeds and not any(result.interrupted for result in runs.results)
+        if whole and not any(result.fault for result in runs.results):
+            self._kept.add(self._keys[place], entry)
+
+    def _show(self, rows: list[tuple[str, ...]]) -> None:
+        """The table: for people who asked for JSON, beside it."""
+        columns = SEEDS_COLUMNS if self.seeds > 1 else COLUMNS
+        if self.outputs.as_json:
+            show_table(columns, rows)
+            return
+        lines = [table_text(columns, rows)]
+        if self.outputs.routes:
+            lines += [line for place in sorted(self.runs) for line in route_lines(self.runs[place].best)]
+        if not emit("\n".join(lines)):
+            self._saver.failed = True
+
+    def _writers(self, place: int, result: Result) -> Writers:
+        """How each file of an answer is written."""
+        writers: Writers = {}
+        if self.solutions is not None:
+            writers[self.solutions[place]] = lambda path: write_solution(
+                path, result.instance, result.routes, result.cost
+            )
+        if self.plots is not None:
+            writers[self.plots[place]] = lambda path: save_plot(result, path)
+        return writers
