@@ -11,6 +11,7 @@ import typer
 from dact import __version__
 from dact.cli import options
 from dact.cli.bench_app import bench
+from dact.cli.reproduce_app import reproduce
 
 app = typer.Typer(
     name="dact",
@@ -21,6 +22,7 @@ app = typer.Typer(
 app.add_typer(bench, name="bench")
 draw = typer.Typer(help="Draw curves.", no_args_is_help=True)
 app.add_typer(draw, name="plot")
+app.command()(reproduce)
 
 NO_MEMORY = "can't allocate memory"
 """How PyTorch says on a CPU that there is none left."""

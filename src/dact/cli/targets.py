@@ -31,7 +31,7 @@ def check_file(option: str, path: Path, suffixes: Sequence[str]) -> None:
         raise InputError(f"{option} {path} is a folder, not a file")
     if path.suffix.lower() not in suffixes:
         raise InputError(f"{option} {path} does not end in {' or '.join(suffixes)}")
-    _check_folder(option, path.parent)
+    check_folder(option, path.parent)
 
 
 def _targets(
@@ -43,7 +43,7 @@ def _targets(
             raise InputError(f"{option} {path} is one file, but {len(instances)} instances are solved: name a folder")
         check_file(option, path, suffixes)
         return [path]
-    _check_folder(option, path)
+    check_folder(option, path)
     names = [f"{instance.name}{suffix}" for instance, suffix in zip(instances, own_suffixes, strict=True)]
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
@@ -65,7 +65,8 @@ def _check_name(option: str, path: Path) -> None:
         raise InputError(f"{option}: {shown(str(path))} is not in the encoding of this system") from None
 
 
-def _check_folder(option: str, folder: Path) -> None:
+def check_folder(option: str, folder: Path) -> None:
+    """Refuse a folder in which nothing can be written, and create it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):

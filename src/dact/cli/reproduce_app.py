@@ -1,0 +1,35 @@
+"""The command `dact reproduce` and its options."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dact.cli import options
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="A table or figure of the paper; without one: a list.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller, for a CPU; the files say what is smaller.")] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the files.")] = Path("out/reproduction"),
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Public instances and references: tsplib/, cvrplib/.")
+    ] = None,
+    models: Annotated[Path | None, typer.Option(metavar="DIR", help="Weights trained for comparisons.")] = None,
+    shard: Annotated[str, typer.Option(help="Of searches over sets, as in `dact evaluate`: 1/4 to 4/4.")] = "1/1",
+    device: options.Device = "auto",
+    as_json: options.Json = False,
+) -> None:
+    """Make a table or figure of the paper with the paper's numbers beside ours: Markdown, CSV, PNG and SVG.
+
+    Ctrl-C keeps finished blocks of searches in --out, from which the same command goes on, and exits with code 130.
+    """
+    from dact.cli.evaluating import parse_shard
+    from dact.cli.reproducing import list_studies, reproduce_one
+    from dact.reproduce import DEFAULT_MODELS, Request
+
+    if name is None:
+        raise typer.Exit(list_studies(as_json=as_json))
+    place = models or DEFAULT_MODELS
+    request = Request(out=out, quick=quick, data=data, models=place, shard=parse_shard(shard), device=device)
+    raise typer.Exit(reproduce_one(name, request, as_json=as_json))

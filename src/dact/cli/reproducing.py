@@ -1,0 +1,56 @@
+"""`dact reproduce`: a name in, files out."""
+
+import json
+
+from dact.cli.screen import FAILED, Bar, emit, note
+from dact.cli.targets import check_folder
+from dact.interrupts import INTERRUPTED, Interrupts
+from dact.reproduce import STUDIES, Request, find_study, reproduce
+
+
+def list_studies(*, as_json: bool) -> int:
+    """What there is to reproduce, and what each needs."""
+    from dact.cli.screen import show_table
+
+    printed = True
+    for study in STUDIES.values() if as_json else ():
+        facts = {"name": study.name, "what": study.what, "where": study.where, "needs": study.needs}
+        printed &= emit(json.dumps({**facts, "gpu_minutes": study.gpu_minutes, "quick": study.quick}))
+    rows = [(study.name, study.where, _minutes(study.gpu_minutes), study.what) for study in STUDIES.values()]
+    show_table(("name", "in the paper", "GPU minutes", "what"), rows, texts=4)
+    return 0 if printed else FAILED
+
+
+def reproduce_one(name: str, request: Request, *, as_json: bool) -> int:
+    """Make it, say where the files are and what is missing, and return the exit code."""
+    from dataclasses import replace
+
+    study = find_study(name)
+    check_folder("--out", request.out)
+    if study.gpu_minutes and not request.quick:
+        note(f"{name}: about {_minutes(study.gpu_minutes)} minutes on one H200; needs {study.needs}")
+    interrupts = Interrupts()
+    try:
+        with interrupts, Bar(name) as bar:
+
+            def progress(fraction: float, detail: str) -> None:
+                bar.show(fraction, detail)
+                interrupts.obey()
+
+            outcome, paths = reproduce(name, replace(request, progress=progress))
+    except KeyboardInterrupt:
+        note(f"interrupted: {request.out / 'runs'} keeps finished blocks, and the same command goes on from there")
+        return INTERRUPTED
+    for sentence in outcome.missing:
+        note(f"missing: {sentence}")
+    for path in paths:
+        note(str(path))
+    if as_json and not emit(
+        json.dumps({"name": name, "files": [str(path) for path in paths], "missing": outcome.missing})
+    ):
+        return FAILED
+    return 0
+
+
+def _minutes(minutes: float) -> str:
+    return f"{minutes:g}" if minutes else "none"

@@ -1,0 +1,40 @@
+"""Tables and figures of the paper, each under a name. To add one: its file with a STUDY, a line in STUDIES."""
+
+from pathlib import Path
+
+from dact.instances import InputError
+from dact.reproduce import encoding, gray_code, operators
+from dact.reproduce.base import DEFAULT_MODELS, NeedsError, Outcome, Picture, Request, Study, Table
+from dact.reproduce.models import MODELS
+from dact.reproduce.writing import write
+
+STUDIES: dict[str, Study] = {each.STUDY.name: each.STUDY for each in (operators, encoding, gray_code)}
+
+
+def find_study(name: str) -> Study:
+    """By its name; an unknown one is refused with those there are."""
+    if name not in STUDIES:
+        raise InputError(f"'{name}' is not one of {', '.join(STUDIES)}")
+    return STUDIES[name]
+
+
+def reproduce(name: str, request: Request) -> tuple[Outcome, list[Path]]:
+    """Make a table or figure and write its files; a NeedsError says what is missing where nothing can be made."""
+    study = find_study(name)
+    outcome = study.make(request)
+    return outcome, write(study, request, outcome)
+
+
+__all__ = [
+    "DEFAULT_MODELS",
+    "MODELS",
+    "STUDIES",
+    "NeedsError",
+    "Outcome",
+    "Picture",
+    "Request",
+    "Study",
+    "Table",
+    "find_study",
+    "reproduce",
+]

@@ -1,0 +1,23 @@
+"""`dact reproduce`."""
+
+from pathlib import Path
+
+
+def test_files(dact, tmp_path: Path):
+    """A name gives files, which are named on stderr and in the JSON."""
+    answer = dact("reproduce", "gray-code", "--out", tmp_path / "new", "--json")
+    assert answer.code == 0
+    assert [Path(path).suffix for path in answer.record["files"]] == [".md", ".png", ".svg", ".csv"]
+    assert all(Path(path).is_file() and path in answer.err for path in answer.record["files"])
+
+
+def test_list(dact):
+    """Without a name, everything is listed with what it needs."""
+    answer = dact("reproduce", "--json")
+    assert {"operators", "encoding", "gray-code"} <= {record["name"] for record in answer.records}
+    assert all(record["what"] and record["needs"] for record in answer.records)
+
+
+def test_unknown_name(dact, tmp_path: Path):
+    """One sentence with the names there are."""
+    dact("reproduce", "figures", "--out", tmp_path).refused("'figures'", "gray-code")
