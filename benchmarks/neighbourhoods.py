@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from dact.kernels.descent import launch
 from dact.kernels.descent.job import KickConfig, Launch, Terrain, start_rows, tour_cost
-from dact.kernels.descent.moves import USUAL, codes
+from dact.kernels.descent.moves import USUAL, codes, cuts
 from dact.kernels.descent.terrain import make_terrain
 from dact.kernels.row_draws import streams
 from dact.problems import PROBLEMS
@@ -50,8 +50,9 @@ def search(terrain: Terrain, tour_RN: Tensor, neighbourhoods: tuple[str, ...], k
     """One row for each instance."""
     source_R = torch.arange(len(tour_RN))
     rows = start_rows(terrain, tour_RN, source_R, streams(0, range(len(tour_RN)), "cpu"))
-    codes_V = torch.tensor(codes(neighbourhoods, routes=terrain.depots > 0), dtype=torch.int32)
-    work = Launch(terrain=terrain, rows=rows, codes_V=codes_V, settings=kick, rounds=rounds, looks=10_000)
+    kinds = codes(neighbourhoods, routes=terrain.depots > 0)
+    moves = {"codes_V": torch.tensor(kinds, dtype=torch.int32), "cuts": cuts(kinds)}
+    work = Launch(terrain=terrain, rows=rows, **moves, settings=kick, rounds=rounds, looks=10_000)
     began = time.process_time()
     while not rows.done(rounds).all():
         launch(work)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from dact.kernels.descent.cuda_impl import launch_cuda, source
 from dact.kernels.descent.job import KickConfig, Launch, Rows, Terrain, c_job, start_rows, working_bytes
-from dact.kernels.descent.moves import NEIGHBOURHOODS, codes
+from dact.kernels.descent.moves import NEIGHBOURHOODS, codes, cuts
 from dact.kernels.descent.numba_impl import launch_numba
 from dact.kernels.descent.terrain import make_terrain
 from dact.kernels.row_draws import streams
@@ -104,8 +104,9 @@ def finish(form: Form, launch: Launch) -> None:
 
 def descent(terrain: Terrain, rows: Rows, **others: object) -> Launch:
     """A launch of descents over all candidates, with every kind of move."""
-    codes_V = torch.tensor(every_code(terrain), dtype=torch.int32)
-    usual = {"codes_V": codes_V, "settings": KickConfig(reach=0), "rounds": 0, "looks": 5_000}
+    kinds = others.pop("kinds", every_code(terrain))
+    moves = {"codes_V": torch.tensor(kinds, dtype=torch.int32), "cuts": cuts(kinds)}
+    usual = {**moves, "settings": KickConfig(reach=0), "rounds": 0, "looks": 5_000}
     return Launch(terrain=terrain, rows=rows, **{**usual, **others})
 
 

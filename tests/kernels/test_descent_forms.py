@@ -206,7 +206,7 @@ def test_the_usual_moves(form: Form) -> None:
         chosen, tour_RN = codes((neighbourhood,), routes=True), tour_BN
         for _ in range(20):
             rows = begin(terrain, tour_RN)
-            finish(form, descent(terrain, rows, codes_V=torch.tensor(chosen, dtype=torch.int32)))
+            finish(form, descent(terrain, rows, kinds=chosen))
             tour_RN = rows.best_RN.long()
         assert (best_moves_reference(terrain, tour_RN, source_R, chosen)[0] <= 2 * terrain.least_I).all()
         assert (best_moves_reference(terrain, tour_RN, source_R, every_code(terrain))[0] > terrain.least_I).any()

@@ -133,9 +133,9 @@ def test_solve_is_hybrid_and_reproducible(problem: str) -> None:
 
 
 def test_harbour60_reaches_its_best_known_cost() -> None:
-    """The bundled example within 0.3 % of the best that has been found (12,250), in a few thousand rounds."""
+    """The bundled example within 0.5 % of the best that has been found (12,250), in 1,500 rounds."""
     instance = read("examples/harbour60.vrp")
-    assert dact.solve(instance, steps=4000, walks=1, seed=1).cost <= 1.003 * 12_250
+    assert dact.solve(instance, steps=1500, walks=1, seed=1).cost <= 1.005 * 12_250
 
 
 def test_tiny_instances(problem_name: str) -> None:

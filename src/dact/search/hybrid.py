@@ -165,8 +165,7 @@ class HybridSearcher(StepByStep):
         rows = descent.start_rows(terrain, tour_BN, source_B, torch.zeros_like(source_B))
         rows.cost_R3[:, 1:] = rows.cost_R3[:, :1]
         everything = descent.codes(tuple(descent.NEIGHBOURHOODS), routes=batch.depots > 0)
-        codes_V = torch.tensor(everything, dtype=torch.int32, device=batch.device)
-        optimal = descent.descend_fully(terrain, rows, codes_V, deadline, workers())
+        optimal = descent.descend_fully(terrain, rows, everything, deadline, workers())
         return _anchored(rows.best_RN), optimal
 
     def _begun(self, batch: Batch, state: SearchState) -> HybridState:
@@ -179,13 +178,10 @@ class HybridSearcher(StepByStep):
         rows = descent.start_rows(terrain, state.tour_BN, source_R, state.stream_B)
         return HybridState(**vars(state), terrain=terrain, rows=rows, settings=settings)
 
-    def _codes(self, state: HybridState) -> Tensor:
-        chosen = descent.codes(state.settings.neighbourhoods, routes=state.terrain.depots > 0)
-        return torch.tensor(chosen, dtype=torch.int32, device=state.rows.work_RN.device)
-
     def _run(self, state: HybridState, target: int) -> None:
         """Launch until every row has made its rounds, or it is too late."""
-        codes_V = self._codes(state)
+        kinds = descent.codes(state.settings.neighbourhoods, routes=state.terrain.depots > 0)
+        codes_V = torch.tensor(kinds, dtype=torch.int32, device=state.rows.work_RN.device)
         while True:
             temperature, cooling = self._temperature(state.settings)
             descent.launch(
@@ -193,6 +189,7 @@ class HybridSearcher(StepByStep):
                     terrain=state.terrain,
                     rows=state.rows,
                     codes_V=codes_V,
+                    cuts=descent.cuts(kinds),
                     settings=state.settings.kick,
                     rounds=target,
                     looks=descent.LOOKS,

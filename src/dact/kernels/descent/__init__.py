@@ -12,10 +12,9 @@ import time
 from functools import cache
 
 import torch
-from torch import Tensor
 
 from dact.kernels.descent.job import COUNTS, KICKS, KickConfig, Launch, Rows, Terrain, start_rows, tour_cost
-from dact.kernels.descent.moves import NEIGHBOURHOODS, codes
+from dact.kernels.descent.moves import NEIGHBOURHOODS, codes, cuts
 from dact.kernels.descent.terrain import make_terrain
 
 FULL_LOOKS = 16
@@ -37,14 +36,14 @@ def launch(work: Launch) -> None:
 
 
 def descend_fully(
-    terrain: Terrain, rows: Rows, codes_V: Tensor, deadline: float = float("inf"), threads: int = 1
+    terrain: Terrain, rows: Rows, kinds: tuple[int, ...], deadline: float = float("inf"), threads: int = 1
 ) -> bool:
     """Take every row's best tour to a local optimum over all pairs of nodes; True if that was done by the deadline.
 
     The deadline is by `time.perf_counter`; after it, tours are better or as before, but not known to be optimal.
     `terrain` should name no neighbours, so that all nodes are tried.
     """
-    settings = KickConfig(reach=0.0)
+    settings, codes_V = KickConfig(reach=0.0), torch.tensor(kinds, dtype=torch.int32, device=rows.work_RN.device)
     rows.work_RN.copy_(rows.best_RN)
     rows.cost_R3[:, 0] = rows.cost_R3[:, 2]
     made, optimal = -1, False
@@ -60,6 +59,7 @@ def descend_fully(
                     terrain=terrain,
                     rows=rows,
                     codes_V=codes_V,
+                    cuts=cuts(kinds),
                     settings=settings,
                     rounds=target,
                     looks=FULL_LOOKS,
@@ -98,11 +98,13 @@ def _compile_numba() -> None:
     nothing_IN, one_I = torch.zeros(1, 4, dtype=torch.int32), torch.ones(1)
     tiny = make_terrain(square_IN2, nothing_IN, nothing_IN[:, 0], 0, neighbours=1, start_cost_I=one_I)
     rows = start_rows(tiny, torch.arange(4).unsqueeze(0), nothing_IN[:, 0], nothing_IN[:, 0].long())
+    kinds = codes(routes=False)
     launch(
         Launch(
             terrain=tiny,
             rows=rows,
-            codes_V=torch.tensor(codes(routes=False), dtype=torch.int32),
+            codes_V=torch.tensor(kinds, dtype=torch.int32),
+            cuts=cuts(kinds),
             settings=KickConfig(),
             rounds=0,
             looks=0,
@@ -120,6 +122,7 @@ __all__ = [
     "Terrain",
     "codes",
     "compile_form",
+    "cuts",
     "descend_fully",
     "launch",
     "make_terrain",

@@ -21,7 +21,9 @@ POINTERS = (
     "xy", "dist", "matrix", "demand", "capacity", "near", "least", "source", "codes", "work", "current", "best", "cost",
     "dirty", "stream", "count", "space",
 )  # fmt: skip
-SIZES = ("rows", "nodes", "depots", "neighbours", "variants", "words", "asymmetric", "rounds", "looks")
+SIZES = (
+    "rows", "nodes", "depots", "neighbours", "variants", "behind", "before", "words", "asymmetric", "rounds", "looks"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +36,7 @@ class KickConfig:
     window: int = 10
     """How far a kick reaches: neighbours of the centre, or the longest stretch."""
     reach: float = 1.0
-    """Descents try neighbours nearer than this times the longer edge of a node; 0 for all neighbours."""
+    """Descents try neighbours nearer than this times the edge that a move cuts; 0 for all neighbours."""
 
     def __post_init__(self) -> None:
         if self.kick not in KICKS:
@@ -112,7 +114,9 @@ class Launch:
     terrain: Terrain
     rows: Rows
     codes_V: Tensor
-    """int32: the kinds of moves that descents try."""
+    """int32: the kinds of moves that descents try, in the order of `dact.kernels.descent.codes`."""
+    cuts: tuple[int, int]
+    """How many of them cut only the edge behind u, and how many only one of its edges (`dact.kernels.descent.cuts`)."""
     settings: KickConfig
     rounds: int
     looks: int
@@ -207,7 +211,7 @@ def c_job(launch: Launch, space: Tensor | None) -> CJob:
         assert tensor is None or tensor.is_contiguous()
     sizes = (
         len(rows.work_RN), terrain.nodes, terrain.depots, terrain.near_INK.shape[2], len(launch.codes_V),
-        rows.dirty_RW.shape[1], int(terrain.asymmetric), launch.rounds, launch.looks,
+        *launch.cuts, rows.dirty_RW.shape[1], int(terrain.asymmetric), launch.rounds, launch.looks,
     )  # fmt: skip
     kick = CKick(KICKS.index(settings.kick), settings.size, settings.window)
     pointers = (None if tensor is None else tensor.data_ptr() for tensor in tensors)

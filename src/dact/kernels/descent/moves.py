@@ -5,6 +5,8 @@ nodes go with u, 4 whether they stand before u, 5 whether u comes to stand befor
 exchange, 8 whether these are turned around.
 """
 
+from collections.abc import Iterable
+
 EXCHANGE, TWO_OPT, TWO_OPT_STAR = range(3)
 
 
@@ -36,9 +38,23 @@ USUAL = ("two_opt", "or_opt", "swap", "two_opt_star")
 
 
 def codes(neighbourhoods: tuple[str, ...] = USUAL, *, routes: bool) -> tuple[int, ...]:
-    """Their codes; where there are no routes, 2-opt* is left out."""
+    """Their codes, ordered by `cut`; where there are no routes, 2-opt* is left out."""
     unknown = [name for name in neighbourhoods if name not in NEIGHBOURHOODS]
     if unknown:
         raise ValueError(f"neighbourhood '{unknown[0]}' is not one of {', '.join(NEIGHBOURHOODS)}")
     chosen = [name for name in neighbourhoods if routes or name != "two_opt_star"]
-    return tuple(value for name in chosen for value in NEIGHBOURHOODS[name])
+    return tuple(sorted((value for name in chosen for value in NEIGHBOURHOODS[name]), key=cut))
+
+
+def cut(value: int) -> int:
+    """Which of u's edges a kind of move cuts: 0 the one behind it, 1 the one before it, 2 both."""
+    kind, length, back, before = value & 3, value >> 2 & 3, value >> 4 & 1, value >> 5 & 1
+    if kind == EXCHANGE:
+        return 2 if length == 1 else 1 - back
+    return before
+
+
+def cuts(values: Iterable[int]) -> tuple[int, int]:
+    """Of codes in this order: how many cut the edge behind u alone, and how many one edge alone."""
+    which = [cut(value) for value in values]
+    return which.count(0), which.count(0) + which.count(1)

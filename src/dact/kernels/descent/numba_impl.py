@@ -73,46 +73,51 @@ def _next_dirty(row, first):
 
 
 @bare()
-def _near_enough(row, u):
-    """How many of a node's neighbours are near enough for a move towards them to pay."""
+def _reach_of(row, u):
+    """Neighbours that moves are tried with: those that cut the edge behind the node, the one before it, or both."""
     neighbours = row.near.shape[1]
     if neighbours == 0:
-        return row.nodes - row.depots
+        everybody = row.nodes - row.depots
+        return everybody, everybody, everybody
     if not row.reach > 0:
-        return neighbours
+        return neighbours, neighbours, neighbours
     place = row.pos[u]
-    behind, last = distance(row, u, node_at(row, place + 1)), distance(row, node_at(row, place - 1), u)
-    farthest = row.reach * max(behind, last)
-    near = 0
+    following = row.reach * distance(row, u, node_at(row, place + 1))
+    leading = row.reach * distance(row, node_at(row, place - 1), u)
+    behind, before = 0, 0
     for k in range(neighbours):
-        near += distance(row, u, row.near[u, k]) < farthest
-    return near
+        away = distance(row, u, row.near[u, k])
+        behind += away < following
+        before += away < leading
+    return behind, before, max(behind, before)
+
+
+@bare()
+def _best_of(row, u, v, first, last, best, move):
+    """The better of a move and those of some kinds towards v, and what it gains."""
+    p, q = row.pos[u], row.pos[v]
+    for k in range(first, last):
+        trial = named(row, p, q, np.int64(row.codes[k]))
+        if trial[0] and feasible(row, trial[1], trial[2], trial[3], trial[4]):
+            gained = gain(row, trial[1], trial[2], trial[3], trial[4], trial[5], trial[6])
+            if gained > best:
+                best, move = gained, trial
+    return best, move
 
 
 @bare()
 def _look(row, u):
     """What the best move at a node gains, and the move; 0 if nothing gains enough."""
-    tried, neighbours = _near_enough(row, u), row.near.shape[1]
+    reach, kinds = _reach_of(row, u), (0, row.behind, row.before, len(row.codes))
     best, move = row.least, (False, 0, 0, 0, 0, False, False)
-    p, found = row.pos[u], False
-    for which in range(tried + (1 if row.depots else 0)):
-        if which < tried:
-            v = np.int64(row.near[u, which]) if neighbours else row.depots + which
-        elif row.state[EMPTY] >= 0:
-            v = np.int64(row.tour[row.state[EMPTY]])
-        else:
-            break
-        if v == u:
-            continue
-        q = row.pos[v]
-        for code in row.codes:
-            trial = named(row, p, q, np.int64(code))
-            if not (trial[0] and feasible(row, trial[1], trial[2], trial[3], trial[4])):
-                continue
-            gained = gain(row, trial[1], trial[2], trial[3], trial[4], trial[5], trial[6])
-            if gained > best:
-                best, move, found = gained, trial, True
-    return best if found else ZERO, move
+    for group in range(3):
+        for which in range(reach[group] if kinds[group + 1] > kinds[group] else 0):
+            v = np.int64(row.near[u, which]) if row.near.shape[1] else row.depots + which
+            if v != u:
+                best, move = _best_of(row, u, v, kinds[group], kinds[group + 1], best, move)
+    if row.depots and row.state[EMPTY] >= 0:
+        best, move = _best_of(row, u, np.int64(row.tour[row.state[EMPTY]]), 0, len(row.codes), best, move)
+    return best if move[0] else ZERO, move
 
 
 @bare()
@@ -164,8 +169,9 @@ def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperat
 
 @bare(nogil=True, cache=True)
 def _run_rows(
-    first, last, depots, asymmetric, matrix, xy, dist, which, demand, capacity, near, least, source, codes,
-    work, current, best, cost, dirty, stream, count, rounds, looks, kick, reach, temperature, cooling, space, turn,
+    first, last, depots, asymmetric, matrix, xy, dist, which, demand, capacity, near, least, source, codes, behind,
+    before, work, current, best, cost, dirty, stream, count, rounds, looks, kick, reach, temperature, cooling, space,
+    turn,
 ):  # fmt: skip
     """Advance rows first .. last - 1. One compiled function, so that all of it is kept in the cache."""
     nodes = work.shape[1]
@@ -176,8 +182,8 @@ def _run_rows(
         row = Row(
             nodes, depots, np.int64(capacity[instance]), least[instance], reach, asymmetric, matrix,
             xy[instance if not matrix else 0], dist[which[instance] if matrix else 0], demand[instance], near[instance],
-            codes, space[0], space[1], space[2], space[3], space[4], space[5], turn, dirty[index], space[6], space[7],
-            stream[index : index + 1],
+            codes, behind, before, space[0], space[1], space[2], space[3], space[4], space[5], turn, dirty[index],
+            space[6], space[7], stream[index : index + 1],
         )  # fmt: skip
         _run_row(row, current[index], best[index], cost[index], count[index], rounds, looks, kick, temperature, cooling)
         copy(space[0], work[index], nodes)
@@ -193,7 +199,8 @@ def launch_numba(launch: Launch) -> None:
         none2 if terrain.xy_IN2 is None else terrain.xy_IN2.numpy(),
         none3 if terrain.distance_MNN is None else terrain.distance_MNN.numpy(),
         terrain.matrix_I.numpy(), terrain.demand_IN.numpy(), terrain.capacity_I.numpy(), terrain.near_INK.numpy(),
-        terrain.least_I.numpy(), rows.source_R.numpy(), launch.codes_V.numpy(), rows.work_RN.numpy(),
+        terrain.least_I.numpy(), rows.source_R.numpy(), launch.codes_V.numpy(), *launch.cuts,
+        rows.work_RN.numpy(),
         rows.current_RN.numpy(), rows.best_RN.numpy(), rows.cost_R3.numpy(), rows.dirty_RW.numpy().view(np.uint32),
         rows.stream_R.numpy().view(np.uint64), rows.count_R6.numpy(), launch.rounds, launch.looks,
         np.array([KICKS.index(settings.kick), settings.size, settings.window]), np.float32(settings.reach),

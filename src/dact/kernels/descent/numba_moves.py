@@ -38,6 +38,8 @@ class Row(NamedTuple):
     demand: Any
     near: Any
     codes: Any
+    behind: int
+    before: int
     tour: Any
     pos: Any
     spare: Any

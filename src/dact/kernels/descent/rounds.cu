@@ -10,7 +10,7 @@ struct Job {
     const u16* near;      // I x N x K: neighbours, nearest first
     const float* least;   // I: what a move has to gain
     const int* source;    // R: the instance of a row
-    const int* codes;     // V: the kinds of moves that descents try
+    const int* codes;     // V: the kinds of moves that descents try, ordered by the edges of u that they cut
     u16* work;            // R x N: the tour at hand
     u16* current;         // R x N: the tour of the last accepted round
     u16* best;            // R x N
@@ -22,10 +22,10 @@ struct Job {
     i64 bytes;            // of a row's working memory
     double temperature;   // of acceptance, as a share of the cost ...
     double cooling;       // ... and its logarithm's change in each round
-    int rows, nodes, depots, neighbours, variants, words, asymmetric;
+    int rows, nodes, depots, neighbours, variants, behind, before, words, asymmetric;
     int rounds;           // a row stops after so many in all ...
     int looks;            // ... and after so many looks in this launch
-    float reach;          // neighbours beyond so many times the longer edge of a node are not tried; 0: all are
+    float reach;          // neighbours beyond so many times the edge that is cut are not tried; 0: all are
     Kick kick;
 };
 
@@ -41,36 +41,70 @@ DEVICE int next_dirty(const Row& row, int from) {
     return -1;
 }
 
-// How many of a node's neighbours are near enough for a move towards them to pay.
-DEVICE int near_enough(const Row& row, int u) {
-    if (!row.K) return row.nodes - row.D;
-    if (!(row.reach > 0)) return row.K;
-    int place = row.pos[u];
-    float next = distance(row, u, node_at(row, place + 1)), last = distance(row, node_at(row, place - 1), u);
-    float farthest = row.reach * (next > last ? next : last);
-    int near = 0;
-    for (int k = row.lane; k < row.K; k += LANES) near += distance(row, u, row.near[u * row.K + k]) < farthest;
-    return warp_sum(near);
+// How many of a node's neighbours, nearest first, moves are tried with: those that cut the edge behind the node, those
+// that cut the edge before it, and those that cut both. A new edge longer than every edge cut at its end does not pay.
+struct Reach {
+    int behind, before, both;
+};
+
+DEVICE Reach reach_of(const Row& row, int u) {
+    int all = row.K ? row.K : row.nodes - row.D;
+    if (!row.K || !(row.reach > 0)) return {all, all, all};
+    int place = row.pos[u], behind = 0, before = 0;
+    float next = row.reach * distance(row, u, node_at(row, place + 1));
+    float last = row.reach * distance(row, node_at(row, place - 1), u);
+    for (int k = row.lane; k < row.K; k += LANES) {
+        float away = distance(row, u, row.near[u * row.K + k]);
+        behind += away < next;
+        before += away < last;
+    }
+    behind = warp_sum(behind);
+    before = warp_sum(before);
+    return {behind, before, behind > before ? behind : before};
 }
 
-// The move with the given number at node u: false if there is none.
-DEVICE bool candidate(const Row& row, int u, int number, int tried, Move& m) {
-    int which = number / row.V, v;
-    int code = row.codes[number - which * row.V];
-    if (which < tried) v = row.K ? row.near[u * row.K + which] : row.D + which;
-    else if (row.empty >= 0) v = row.tour[row.empty];
-    else return false;
+DEVICE int candidates(const Row& row, const Reach& reach) {
+    int near = reach.behind * row.VS + reach.before * (row.VP - row.VS) + reach.both * (row.V - row.VP);
+    return near + (row.D ? row.V : 0);
+}
+
+// The move with the given number at node u: false if there is none. The last ones go to the first empty route.
+DEVICE bool candidate(const Row& row, int u, int number, const Reach& reach, Move& m) {
+    int tried = reach.behind, first = 0, kinds = row.VS;
+    if (number >= tried * kinds) {
+        number -= tried * kinds;
+        tried = reach.before;
+        first = row.VS;
+        kinds = row.VP - row.VS;
+        if (number >= tried * kinds) {
+            number -= tried * kinds;
+            tried = reach.both;
+            first = row.VP;
+            kinds = row.V - row.VP;
+        }
+    }
+    int v, code;
+    if (number < tried * kinds) {
+        int which = number / kinds;
+        v = row.K ? row.near[u * row.K + which] : row.D + which;
+        code = row.codes[first + number - which * kinds];
+    } else {
+        if (row.empty < 0) return false;
+        v = row.tour[row.empty];
+        code = row.codes[number - tried * kinds];
+    }
     return v != u && named(row, row.pos[u], row.pos[v], code, m) && feasible(row, m);
 }
 
 // The best move at a node, and what it gains: 0 if nothing gains enough.
 DEVICE float look(const Row& row, int u, Move& m) {
-    int tried = near_enough(row, u), candidates = (tried + (row.D ? 1 : 0)) * row.V;
+    Reach reach = reach_of(row, u);
+    int count = candidates(row, reach);
     float best = row.least;
     u32 which = NONE;
-    for (int number = row.lane; number < candidates; number += LANES) {
+    for (int number = row.lane; number < count; number += LANES) {
         Move trial;
-        if (!candidate(row, u, number, tried, trial)) continue;
+        if (!candidate(row, u, number, reach, trial)) continue;
         float gained = gain(row, trial);
         if (gained > best) { best = gained; which = number; }
     }
@@ -78,7 +112,7 @@ DEVICE float look(const Row& row, int u, Move& m) {
     u32 top = warp_max(which == NONE ? 0 : bits_of(best));
     if (top == 0) return 0;
     which = warp_min(which != NONE && bits_of(best) == top ? which : NONE);
-    candidate(row, u, (int)which, tried, m);
+    candidate(row, u, (int)which, reach, m);
     return gain(row, m);
 }
 
@@ -95,6 +129,8 @@ DEVICE Row open_row(const Job& job, int index, char* space) {
     row.D = job.depots;
     row.K = job.neighbours;
     row.V = job.variants;
+    row.VS = job.behind;
+    row.VP = job.before;
     row.words = job.words;
     row.lane = LANE;
     row.empty = -1;
