@@ -1,6 +1,7 @@
 """Evaluating sets: figures, parts, repeatability."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -156,3 +157,16 @@ def test_weights_are_not_guessed():
     """A name that no weights have is refused before anything is solved."""
     with pytest.raises(ValueError, match="nonsense"):
         evaluate(generate_set("tsp", 5, 2, 1), SolveConfig(steps=1, weights="nonsense"))
+
+
+def test_the_hybrid_search_is_kept_and_shared_out(tmp_path: Path) -> None:
+    """Blocks, a file that goes on, and one call give the same costs; other settings do not belong to the file."""
+    instances, out = generate_set("cvrp", 12, 5, seed=3), tmp_path / "kept.jsonl"
+    config = SolveConfig.flat(search="hybrid", steps=6)
+    whole = evaluate(instances, config)
+    evaluate(instances, config, rows=2, shard=(1, 2), out=out)
+    kept = evaluate(instances, config, rows=2, out=out)
+    assert kept.solved < len(instances)
+    assert kept.costs.tolist() == whole.costs.tolist()
+    with pytest.raises(InputError):
+        evaluate(instances, SolveConfig.flat(search="hybrid", steps=6, walks=2), rows=2, out=out)

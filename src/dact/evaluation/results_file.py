@@ -30,8 +30,8 @@ def fingerprint(instances: InstanceSet, weights: Weights | None, config: SolveCo
     """Hash of everything that decides the results: instances, weights, settings, kind of device, rows at once."""
     device = config.torch_device()
     precision = settled_precision(config.precision, device)
-    settings = replace(config, weights=None, device=device.type, precision=precision)
-    digest = sha256(repr((instances.problem, instances.rule, settings, rows, DRAWS)).encode())
+    settings = replace(config, weights=None, device=device.type)
+    digest = sha256(repr((instances.problem, instances.rule, settings, precision, rows, DRAWS)).encode())
     tensors = [] if weights is None else [x.cpu().numpy() for x in weights.policy.state_dict().values()]
     for array in (instances.coordinates, instances.demand, instances.capacity, *tensors):
         digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
