@@ -44,8 +44,8 @@ def draw_matrix(
     )
     from matplotlib.ticker import MaxNLocator
 
-    ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    ax.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator(6, steps=(1, 2, 5, 10), integer=True))
+    ax.yaxis.set_major_locator(MaxNLocator(6, steps=(1, 2, 5, 10), integer=True))
     if bar and ax.figure is not None:
         shades = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03)
         shades.set_label(unit, fontsize="small", color=INK)
