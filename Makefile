@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-slow lint fuzz format clean
+.PHONY: demo test test-slow test-web lint fuzz format clean
 
 demo: $(VENV)/train.done
 	mkdir -p out
@@ -14,6 +14,12 @@ demo: $(VENV)/train.done
 
 test: $(VENV)/dev.done lint
 	$(BIN)/python -m pytest -n 2
+
+# The page in a real browser. Debian's Chromium is installed where there is none (as root).
+test-web: $(VENV)/dev.done
+	$(PIP) playwright
+	command -v chromium || command -v google-chrome || (apt-get update -qq && apt-get install -y -qq chromium)
+	$(BIN)/python -m pytest tests/web
 
 # All tests, the slow ones included; then notes which kernels compiled, so that `make test` leaves them out.
 test-slow: $(VENV)/dev.done lint
@@ -46,7 +52,7 @@ $(VENV)/train.done: $(VENV)/torch.done pyproject.toml
 	touch $@
 
 $(VENV)/dev.done: $(VENV)/torch.done pyproject.toml
-	$(PIP) --editable '.[train,dev]'
+	$(PIP) --editable '.[train,web,dev]'
 	touch $@
 
 clean:

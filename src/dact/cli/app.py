@@ -207,6 +207,22 @@ def generate(
 
 
 @app.command()
+def serve(
+    port: Annotated[int, typer.Option(help="Of the page on this machine; 0 takes any that is free.")] = 8017,
+    open_page: Annotated[
+        bool | None, typer.Option("--open/--no-open", help="Show the page in a browser; default: where there is one.")
+    ] = None,
+) -> None:
+    """Serve a page that shows searches while they run: drop a file, or click nodes onto the plane.
+
+    Only this machine can reach it, and it needs no network. Ctrl-C ends it. Needs the extra `web`.
+    """
+    from dact.cli.serving import serve_page
+
+    serve_page(port, open_page)
+
+
+@app.command()
 def info(as_json: options.Json = False) -> None:
     """Show versions, devices, and the weights found with how good they are."""
     from dact.cli.information import show_info

@@ -1,0 +1,1 @@
+"""`dact serve`: a page on this machine that shows searches while they run."""

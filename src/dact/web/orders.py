@@ -1,0 +1,104 @@
+"""What a page may ask for, and how much of it."""
+
+import base64
+import binascii
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dact.instances import InputError, Instance, read
+from dact.instances.errors import shown
+from dact.pipeline import SolveConfig
+from dact.plotting import whole_costs
+from dact.plotting.routes import map_points
+
+MAX_BODY = 8 * 2**20
+"""Bytes of a request."""
+MAX_FILE = MAX_BODY * 3 // 4 - 2**10
+"""Bytes of a file: base64 makes them a third more."""
+MAX_NODES = 2000
+MAX_SECONDS = 600
+MAX_WALKS = 64
+MAX_NAME = 100
+"""Characters of a file's name."""
+
+
+class File(BaseModel):
+    """A file as it was dropped onto the page. Nodes that were clicked come as a CSV file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(min_length=1, max_length=MAX_NAME)
+    data: str
+    """In base64."""
+    capacity: int | None = None
+    """For CSV files that state none."""
+
+    def instance(self) -> Instance:
+        """Read the file as `dact solve` does; what is wrong with it is one sentence that names it."""
+        name = Path(self.name.replace("\\", "/")).name
+        if not name.isprintable() or name.startswith("."):
+            raise InputError(f"{shown(self.name)} is no name for a file")
+        with TemporaryDirectory(prefix="dact-page-") as folder:
+            path = Path(folder) / name
+            path.write_bytes(self._bytes())
+            try:
+                return read(path, capacity=self.capacity, max_nodes=MAX_NODES)
+            except InputError as error:
+                raise InputError(str(error).replace(str(path), name).replace(" (max_nodes allows more)", "")) from None
+
+    def _bytes(self) -> bytes:
+        try:
+            return base64.b64decode(self.data, validate=True)
+        except (binascii.Error, ValueError):
+            raise InputError("data is not in base64") from None
+
+    @classmethod
+    def parse(cls, body: bytes) -> Self:
+        """From the JSON of a request; the first thing that is wrong with it is one sentence."""
+        try:
+            return cls.model_validate_json(body)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "the request"
+            raise InputError(f"{place}: {first['msg']}") from None
+
+
+class Order(File):
+    """A file to solve, and how."""
+
+    search: Literal["hybrid", "policy"] = "hybrid"
+    seconds: float = Field(default=10.0, gt=0, le=MAX_SECONDS)
+    walks: int = Field(default=0, ge=0, le=MAX_WALKS)
+    """Of the hybrid search (0: what fills the device), or augmentations of the policy's."""
+    seed: int = Field(default=0, ge=0, lt=2**31)
+
+    def config(self) -> SolveConfig:
+        """The settings of the search."""
+        side_by_side = {"augment": max(1, self.walks)} if self.search == "policy" else {"walks": self.walks}
+        return SolveConfig.flat(search=self.search, time_limit=self.seconds, seed=self.seed, **side_by_side)
+
+
+def limits() -> dict[str, int]:
+    """For the page to tell before anything is sent."""
+    return {"bytes": MAX_FILE, "nodes": MAX_NODES, "seconds": MAX_SECONDS, "walks": MAX_WALKS}
+
+
+def described(instance: Instance) -> dict[str, Any]:
+    """What the page draws before the search begins."""
+    return {
+        "name": instance.name,
+        "title": instance.facts.title,
+        "points": map_points(instance).tolist(),
+        "labels": [instance.label(index) for index in range(instance.size)],
+        "numbers": [instance.number(index) for index in range(instance.size)],
+        "depot": instance.facts.depot,
+        "returns": instance.facts.returns,
+        "demand": instance.demand.tolist(),
+        "capacity": int(instance.capacity) if instance.facts.capacity else None,
+        "whole": whole_costs(instance),
+        "best_known": instance.best_known,
+        "suffix": instance.facts.suffix,
+    }

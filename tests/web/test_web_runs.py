@@ -1,0 +1,148 @@
+"""Searches that are watched, paused, stopped, left, and downloaded."""
+
+import csv
+import io
+import json
+import time
+
+import pytest
+from PIL import Image
+from web_client import BAKERY, HARBOUR, ISLANDS, Client, file_at
+
+from dact.instances import check, read, read_solution
+from dact.web.runs import FRAME_SECONDS, KEPT, MAX_RUNS, Runs
+
+
+@pytest.mark.parametrize("path", [HARBOUR, ISLANDS])
+def test_a_run_shows_ever_better_solutions(server: Client, path):
+    """Frames have feasible routes whose cost is the checker's and never rises; they come 20 a second at most."""
+    instance = read(path)
+    began = time.monotonic()
+    frames = server.begin(file_at(path, seconds=1)).until("done")
+    most = (time.monotonic() - began) / FRAME_SECONDS + 2
+    bests = [frame["best"] for frame in frames if "best" in frame]
+    assert len(frames) <= most
+    assert len(bests) >= 1
+    for best in bests:
+        verdict = check(instance, best["routes"])
+        assert verdict.feasible
+        assert verdict.cost == pytest.approx(best["cost"]) == pytest.approx(sum(best["lengths"]))
+        assert best["loads"] == [sum(int(instance.demand[node]) for node in route) for route in best["routes"]]
+    costs = [best["cost"] for best in bests]
+    assert costs == sorted(costs, reverse=True)
+    assert all(check(instance, frame["current"]).feasible for frame in frames if "current" in frame)
+
+
+def test_the_policy_can_be_watched(server: Client):
+    """The paper's search shows frames as well."""
+    frames = server.begin(file_at(HARBOUR, seconds=1, search="policy", walks=2)).until("done")
+    assert "best" in {key for frame in frames for key in frame}
+    assert frames[-1]["steps"] > 0
+
+
+@pytest.mark.parametrize(("path", "own", "other"), [(HARBOUR, ".sol", ".tour"), (ISLANDS, ".tour", ".sol")])
+def test_answers_can_be_downloaded(server: Client, tmp_path, path, own: str, other: str):
+    """Solution files are read back as solutions of the cost shown; the table has a row for each stop; pictures open."""
+    instance = read(path)
+    run = server.begin(file_at(path, seconds=0.5))
+    cost = [frame["best"]["cost"] for frame in run.until("done") if "best" in frame][-1]
+
+    def answer(suffix: str) -> tuple[int, bytes]:
+        return server.ask("GET", f"/api/runs/{run.id}/answer{suffix}")[:2]
+
+    (tmp_path / f"a{own}").write_bytes(answer(own)[1])
+    assert check(instance, read_solution(tmp_path / f"a{own}", instance)).cost == pytest.approx(cost)
+    rows = list(csv.DictReader(io.StringIO(answer(".csv")[1].decode())))
+    assert len(rows) == instance.customers
+    assert sum(float(row["leg"]) for row in rows) < cost
+    assert Image.open(io.BytesIO(answer(".png")[1])).format == "PNG"
+    assert Image.open(io.BytesIO(answer(".gif")[1])).format == "GIF"
+    assert answer(other)[0] == 400
+    assert answer(".exe") == (
+        400,
+        json.dumps(
+            {"error": "there is no answer as '.exe', but as .sol, .tour, .json, .csv, .png, .gif"},
+            separators=(",", ":"),
+        ).encode(),
+    )
+
+
+def test_a_pause_stops_the_clock(server: Client):
+    """A search that was paused for longer than its time limit still has its time before it."""
+    run = server.begin(file_at(HARBOUR, seconds=1))
+    run.until("running")
+    server.tell(run.id, "pause")
+    paused = run.until("paused")[-1]
+    time.sleep(1.2)
+    assert not server.runs[run.id].over
+    server.tell(run.id, "go-on")
+    assert run.until("done")[-1]["steps"] > paused["steps"]
+
+
+def test_a_stopped_run_keeps_what_it_found(server: Client):
+    """Stop ends a search, also a paused one, and its answer can be downloaded."""
+    for pause in (False, True):
+        run = server.begin(file_at(BAKERY, seconds=600))
+        run.until("running")
+        if pause:
+            server.tell(run.id, "pause")
+            run.until("paused")
+        assert server.tell(run.id, "stop") == 200
+        assert run.until("stopped", "done")[-1]["status"] == "stopped"
+        assert server.ask("GET", f"/api/runs/{run.id}/answer.sol")[0] == 200
+
+
+def test_a_closed_tab_ends_its_run(server: Client):
+    """A search nobody watches any more ends, paused or not."""
+    for pause in (False, True):
+        run = server.begin(file_at(HARBOUR, seconds=600))
+        run.until("running")
+        if pause:
+            server.tell(run.id, "pause")
+            run.until("paused")
+        run.close()
+        assert server.wait_until_over(run.id)
+
+
+def test_two_runs_do_not_mix(server: Client):
+    """Searches side by side answer each for its own file."""
+    first, second = (server.begin(file_at(path, seconds=1)) for path in (HARBOUR, ISLANDS))
+    for run, path in ((first, HARBOUR), (second, ISLANDS)):
+        best = [frame["best"] for frame in run.until("done") if "best" in frame][-1]
+        assert check(read(path), best["routes"]).feasible
+
+
+def test_runs_are_few(server: Client):
+    """One run more than the limit is refused, until another is stopped."""
+    runs = [server.begin(file_at(BAKERY, seconds=600)) for _ in range(MAX_RUNS)]
+    status, error = server.refusal("/api/runs", file_at(BAKERY))
+    assert (status, error) == (429, "4 searches are running, the most at a time: stop one or close its tab")
+    for run in runs:
+        run.close()
+        assert server.wait_until_over(run.id)
+    server.begin(file_at(BAKERY, seconds=0.1)).until("done")
+
+
+def test_unknown_runs_and_commands_are_refused(server: Client):
+    """A run that is not there any more is said to be gone, and a command must be one."""
+    assert server.refusal("/api/runs/nobody/pause", {}) == (404, "there is no such run any more: start it again")
+    run = server.begin(file_at(BAKERY, seconds=0.1))
+    status, error = server.refusal(f"/api/runs/{run.id}/dance", {})
+    assert (status, error) == (400, "a run can be told pause, go-on, stop, not 'dance'")
+    run.until("done")
+
+
+def test_old_answers_make_room():
+    """Of runs that are over only the last are kept."""
+    runs = Runs()
+    from dact.pipeline import SolveConfig
+
+    config = SolveConfig.flat(search="hybrid", steps=1)
+    begun = []
+    for _ in range(KEPT + 3):
+        begun.append(runs.begin(read(BAKERY), config))
+        begun[-1].wait(60)
+    assert runs[begun[-1].id] is begun[-1]
+    assert runs[begun[3].id] is begun[3]
+    with pytest.raises(ValueError, match="no such run"):
+        runs[begun[2].id]
