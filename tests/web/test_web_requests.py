@@ -39,7 +39,7 @@ def test_files_are_described(server: Client, path, nodes: int, depot: bool):
     status, answer, _ = server.ask("POST", "/api/instance", file_at(path))
     told = json.loads(answer)
     assert (status, told["name"], told["depot"]) == (200, path.stem, depot)
-    assert len(told["points"]) == len(told["labels"]) == len(told["numbers"]) == nodes
+    assert len(told["points"]) == len(told["labels"]) == len(told["titles"]) == nodes
 
 
 @pytest.mark.parametrize("case", BAD_FILES)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from PIL import Image
-from web_client import BAKERY, HARBOUR, ISLANDS, Client, file_at
+from web_client import BAKERY, HARBOUR, ISLANDS, Client, file_at, file_of
 
 from dact.instances import check, read, read_solution
 from dact.web.runs import FRAME_SECONDS, KEPT, MAX_RUNS, Runs
@@ -53,8 +53,8 @@ def test_answers_can_be_downloaded(server: Client, tmp_path, path, own: str, oth
     (tmp_path / f"a{own}").write_bytes(answer(own)[1])
     assert check(instance, read_solution(tmp_path / f"a{own}", instance)).cost == pytest.approx(cost)
     rows = list(csv.DictReader(io.StringIO(answer(".csv")[1].decode())))
-    assert len(rows) == instance.customers
-    assert sum(float(row["leg"]) for row in rows) < cost
+    assert {row["name"] for row in rows} == {instance.title(node) for node in range(instance.size)}
+    assert sum(float(row["leg"]) for row in rows) == pytest.approx(cost)
     assert Image.open(io.BytesIO(answer(".png")[1])).format == "PNG"
     assert Image.open(io.BytesIO(answer(".gif")[1])).format == "GIF"
     assert answer(other)[0] == 400
@@ -146,3 +146,36 @@ def test_old_answers_make_room():
     assert runs[begun[3].id] is begun[3]
     with pytest.raises(ValueError, match="no such run"):
         runs[begun[2].id]
+
+
+def test_roads_are_driven_in_their_better_direction(server: Client):
+    """Where distances differ by direction, the cost shown is that of the direction shown."""
+    matrix = "0,1,9,9,9\n9,0,1,9,9\n9,9,0,1,9\n9,9,9,0,1\n1,9,9,9,0\n"
+    frames = server.begin(file_of("roads.csv", matrix, seconds=0.3)).until("done")
+    best = [frame["best"] for frame in frames if "best" in frame][-1]
+    assert (best["cost"], best["routes"]) == (5, [[0, 1, 2, 3, 4]])
+
+
+def test_names_and_decimal_loads_are_shown(server: Client):
+    """Customers are called as in the file, and loads are in its units."""
+    table = "name,x,y,demand\nhall,0,0,0\nAnna,0,1,0.5\nBert,1,1,1.5\nCleo,1,0,1\n"
+    run = server.begin(file_of("names.csv", table, capacity=2, demand_unit=0.5, seconds=0.3))
+    told = run.first["instance"]
+    assert told["titles"] == ["hall", "Anna", "Bert", "Cleo"]
+    assert (told["demand"], told["capacity"]) == ([0, 0.5, 1.5, 1], 2)
+    best = [frame["best"] for frame in run.until("done") if "best" in frame][-1]
+    assert sorted(best["loads"]) == [1, 2]
+
+
+def test_a_fleet_that_is_too_small_is_told(server: Client):
+    """Fewer vehicles than the loads need are refused; fewer than routes are found for end in a sentence."""
+    table = "x,y,demand\n0,0,0\n0,1,4\n1,1,4\n1,0,4\n2,0,4\n2,1,4\n"
+
+    def order(vehicles: int) -> dict[str, object]:
+        return file_of("fleet.csv", table, capacity=10, vehicles=vehicles, seconds=0.3)
+
+    assert server.begin(order(3)).until("done", "failed")[-1]["status"] == "done"
+    failed = server.begin(order(2)).until("done", "failed")[-1]
+    assert failed["status"] == "failed"
+    assert failed["message"].startswith("fleet: ")
+    assert server.refusal("/api/runs", order(1))[0] == 400

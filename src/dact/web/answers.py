@@ -1,7 +1,5 @@
 """What can be downloaded of a run: solution files, a table, pictures."""
 
-import csv
-import io
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,7 +7,7 @@ from tempfile import TemporaryDirectory
 from dact.instances import InputError, write_solution
 from dact.plotting import save_plot
 from dact.plotting.animation import gif
-from dact.web.runs import Run, Shown, legs
+from dact.web.runs import Run
 
 MEDIA = {
     ".sol": "text/plain",
@@ -26,24 +24,11 @@ def answer(run: Run, suffix: str) -> bytes:
     best = run.best
     if best is None:
         raise InputError("there is no solution yet: wait a moment")
-    if suffix == ".csv":
-        return table(best).encode()
     if suffix == ".gif":
         return gif(run.instance, run.reel.frames())
     if suffix == ".png":
         return _written(suffix, lambda path: save_plot(best, path))
     return _written(suffix, lambda path: write_solution(path, best.instance, best.routes, best.cost))
-
-
-def table(best: Shown) -> str:
-    """A row for each stop: its route, its place there, its number, its demand, and the way from the stop before."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(("route", "stop", "name", "load", "leg"))
-    for number, route in enumerate(best.routes, start=1):
-        for place, (node, leg) in enumerate(zip(route, legs(best.instance, route), strict=False), start=1):
-            writer.writerow((number, place, best.instance.number(node), int(best.instance.demand[node]), leg))
-    return stream.getvalue()
 
 
 def _written(suffix: str, write: Callable[[Path], None]) -> bytes:

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, Self
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dact.instances import InputError, Instance, read
@@ -33,8 +34,12 @@ class File(BaseModel):
     name: str = Field(min_length=1, max_length=MAX_NAME)
     data: str
     """In base64."""
-    capacity: int | None = None
+    capacity: float | None = None
     """For CSV files that state none."""
+    demand_unit: float | None = None
+    """For CSV files with decimal demands."""
+    vehicles: int | None = Field(default=None, ge=1, le=MAX_NODES)
+    """The most routes; None: as the file says."""
 
     def instance(self) -> Instance:
         """Read the file as `dact solve` does; what is wrong with it is one sentence that names it."""
@@ -45,9 +50,10 @@ class File(BaseModel):
             path = Path(folder) / name
             path.write_bytes(self._bytes())
             try:
-                return read(path, capacity=self.capacity, max_nodes=MAX_NODES)
+                instance = read(path, capacity=self.capacity, demand_unit=self.demand_unit, max_nodes=MAX_NODES)
             except InputError as error:
                 raise InputError(str(error).replace(str(path), name).replace(" (max_nodes allows more)", "")) from None
+        return instance if self.vehicles is None else instance.with_vehicles(self.vehicles)
 
     def _bytes(self) -> bytes:
         try:
@@ -93,11 +99,12 @@ def described(instance: Instance) -> dict[str, Any]:
         "title": instance.facts.title,
         "points": map_points(instance).tolist(),
         "labels": [instance.label(index) for index in range(instance.size)],
-        "numbers": [instance.number(index) for index in range(instance.size)],
+        "titles": [instance.title(index) for index in range(instance.size)],
         "depot": instance.facts.depot,
         "returns": instance.facts.returns,
-        "demand": instance.demand.tolist(),
-        "capacity": int(instance.capacity) if instance.facts.capacity else None,
+        "demand": np.round(instance.demand * instance.demand_unit, 9).tolist(),
+        "capacity": round(instance.capacity * instance.demand_unit, 9) if instance.facts.capacity else None,
+        "vehicles": instance.vehicles,
         "whole": whole_costs(instance),
         "best_known": instance.best_known,
         "suffix": instance.facts.suffix,

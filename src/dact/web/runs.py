@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dact.instances import InputError, Instance, Routes
+from dact.instances import InputError, Instance, Routes, better_directions
 from dact.instances.errors import brief
 from dact.pipeline import SolveConfig
 from dact.plotting.animation import Frame, Reel
@@ -35,7 +35,7 @@ class Shown:
 
     instance: Instance
     routes: Routes
-    loads: tuple[int, ...]
+    loads: tuple[float, ...]
     lengths: tuple[float, ...]
     steps: int = 0
     trace: Trace = ()
@@ -54,26 +54,27 @@ class Shown:
 
 def show(instance: Instance, routes: Sequence[Sequence[int]], steps: int) -> Shown:
     """Routes around the depot in the order of their directions, with their loads and lengths."""
-    facts = instance.facts
-    ordered = by_angle(map_points(instance), routes) if facts.depot else [list(route) for route in routes]
+    turned = better_directions(instance, tuple(map(tuple, routes)))
+    ordered = by_angle(map_points(instance), turned) if instance.facts.depot else [list(route) for route in turned]
     return Shown(
         instance=instance,
         routes=tuple(map(tuple, ordered)),
-        loads=tuple(int(instance.demand[route].sum()) for route in ordered),
-        lengths=tuple(sum(legs(instance, route)) for route in ordered),
+        loads=tuple(load(instance, route) for route in ordered),
+        lengths=tuple(length(instance, route) for route in ordered),
         steps=steps,
     )
 
 
-def legs(instance: Instance, route: Sequence[int]) -> list[float]:
-    """The length of the way to each stop; the last is the way back, where there is one.
+def load(instance: Instance, nodes: Sequence[int]) -> float:
+    """What some nodes take together, in the units of the file."""
+    return round(float(instance.demand[list(nodes)].sum()) * instance.demand_unit, 9)
 
-    A tour without a depot begins at its first stop, to which the way is 0.
-    """
-    facts = instance.facts
-    stops = [0 if facts.depot else route[0], *route]
-    stops += stops[:1] if facts.returns else []
-    return [float(leg) for leg in instance.distances()[stops[:-1], stops[1:]]]
+
+def length(instance: Instance, route: Sequence[int]) -> float:
+    """Of a route, the ways from the depot and back included."""
+    stops = [0, *route] if instance.facts.depot else list(route)
+    onward = stops[1:] + (stops[:1] if instance.facts.returns else [])
+    return float(instance.distances()[stops[: len(onward)], onward].sum())
 
 
 class Run:
@@ -128,12 +129,15 @@ class Run:
 
     def _work(self) -> None:
         try:
-            result = next(self._plan.results(self._watch))[1]
+            results = [result for _, result in self._plan.results(self._watch)]
         except (ValueError, RuntimeError, MemoryError, OSError) as error:
             self._end({"status": "failed", "message": brief(error)})
             return
-        self._better(result.routes, result.steps, result.seconds)
-        self._end(_ended(result))
+        for result in results:
+            self._better(result.routes, result.steps, result.seconds)
+            self._end(_ended(result))
+        for reason in self._plan.unreached.values():
+            self._end({"status": "failed", "message": reason})
 
     def _watch(self, seen: Snapshot) -> None:
         now = time.perf_counter()

@@ -28,7 +28,7 @@ async function load(chosen) {
   }
   try {
     const content = { name: chosen.name, data: await api.encoded(chosen) };
-    const instance = await api.inspect({ ...content, capacity: capacity() });
+    const instance = await api.inspect({ ...content, ...reading() });
     leave();
     state.file = content;
     sketching(false);
@@ -42,6 +42,7 @@ async function load(chosen) {
 function introduce(instance) {
   const parts = [instance.name, instance.title, `${instance.points.length} nodes`];
   if (instance.capacity) parts.push(`capacity ${instance.capacity}`);
+  if (instance.vehicles) parts.push(`${instance.vehicles} vehicles at most`);
   $("facts").textContent = parts.join(" · ");
   $("own").textContent = instance.suffix;
   forget();
@@ -57,8 +58,14 @@ function forget() {
   status("ready");
 }
 
-function capacity() {
-  return $("capacity").value === "" ? null : Number($("capacity").value);
+/** A number that may be left out. */
+function optional(id) {
+  return $(id).value === "" ? null : Number($(id).value);
+}
+
+/** How a file is to be read, where it does not say so itself. */
+function reading() {
+  return { capacity: optional("capacity"), demand_unit: optional("demand-unit"), vehicles: optional("vehicles") };
 }
 
 function sketching(on) {
@@ -108,10 +115,10 @@ function undo() {
 function order() {
   const number = (id) => Number($(id).value);
   const settings = { search: $("search").value, seconds: number("seconds"), walks: number("walks"), seed: number("seed") };
-  if (state.file) return { ...state.file, ...settings, capacity: capacity() };
+  if (state.file) return { ...state.file, ...settings, ...reading() };
   if (!sketch.nodes.length) throw new Error("there are no nodes yet: drop a file, or click some onto the plane");
-  const own = sketch.many ? capacity() ?? CAPACITY : null;
-  return { name: "sketch.csv", data: btoa(sketch.csv()), ...settings, capacity: own };
+  const vehicles = sketch.many ? { capacity: optional("capacity") ?? CAPACITY, vehicles: optional("vehicles") } : {};
+  return { name: "sketch.csv", data: btoa(sketch.csv()), ...settings, ...vehicles };
 }
 
 // The run
@@ -220,7 +227,7 @@ function listen() {
   on("pause", "click", () => tell($("pause").textContent === "Pause" ? "pause" : "go-on"));
   on("stop", "click", () => tell("stop"));
   on("file", "change", () => { if ($("file").files.length) load($("file").files[0]); $("file").value = ""; });
-  on("capacity", "change", () => state.dropped && load(state.dropped));
+  for (const id of ["capacity", "demand-unit", "vehicles"]) on(id, "change", () => state.dropped && load(state.dropped));
   on("sketch", "click", () => { showSketch(); $("map").focus(); });
   on("scatter", "click", () => add((demand) => sketch.scatter(20, demand), 20));
   on("undo", "click", undo);

@@ -198,7 +198,7 @@ export class MapView {
     const [dx, dy] = [this.radius() + 2, -this.radius() - 1];
     this.places.forEach(([x, y], node) => {
       if ((this.instance.depot && node === 0) || (inside && !inside.has(node))) return;
-      const text = this.instance.numbers[node];
+      const text = this.instance.titles[node];
       ink.strokeText(text, x + dx, y + dy);
       ink.fillText(text, x + dx, y + dy);
     });

@@ -34,7 +34,7 @@ export class Sketch {
       name: "sketch",
       points: this.nodes.map(({ x, y }) => [x, y]),
       labels: this.nodes.map((_, index) => name(index)),
-      numbers: this.nodes.map((_, index) => number(index)),
+      titles: this.nodes.map((_, index) => number(index)),
       depot: this.many,
       returns: true,
       demand: this.nodes.map((_, index) => this.demand(index)),
