@@ -53,6 +53,15 @@ def test_bad_files_are_one_sentence(server: Client, case: str):
         assert "tmp" not in error
 
 
+def test_warnings_are_told(server: Client):
+    """A file that is taken but may be misread comes with a note."""
+    rows = "1 52.75 13.30\n2 48.85 2.35\n3 41.90 12.90\n"
+    text = f"TYPE : TSP\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : GEO\nNODE_COORD_SECTION\n{rows}EOF\n"
+    told = json.loads(server.ask("POST", "/api/instance", file_of("capitals.tsp", text))[1])
+    assert len(told["notes"]) == 1
+    assert told["notes"][0].startswith("capitals.tsp: ")
+
+
 def test_a_path_is_no_way_out(server: Client):
     """Of a name with folders in it only the last part counts."""
     status, answer, _ = server.ask("POST", "/api/instance", file_of("../../etc/square.csv", PLAIN))

@@ -2,14 +2,17 @@
 
 import base64
 import binascii
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dact.instances import InputError, Instance, read
+from dact.instances import InputError, InputWarning, Instance, read
 from dact.instances.errors import shown
 from dact.pipeline import SolveConfig
 from dact.plotting import whole_costs
@@ -24,6 +27,8 @@ MAX_SECONDS = 600
 MAX_WALKS = 64
 MAX_NAME = 100
 """Characters of a file's name."""
+_CATCHING = Lock()
+"""Warnings are caught for all threads at once, so that one reads at a time."""
 
 
 class File(BaseModel):
@@ -41,8 +46,8 @@ class File(BaseModel):
     vehicles: int | None = Field(default=None, ge=1, le=MAX_NODES)
     """The most routes; None: as the file says."""
 
-    def instance(self) -> Instance:
-        """Read the file as `dact solve` does; what is wrong with it is one sentence that names it."""
+    def read(self) -> tuple[Instance, list[str]]:
+        """The instance as `dact solve` reads it, and warnings; what is wrong is one sentence that names the file."""
         name = Path(self.name.replace("\\", "/")).name
         if not name.isprintable() or name.startswith("."):
             raise InputError(f"{shown(self.name)} is no name for a file")
@@ -50,10 +55,11 @@ class File(BaseModel):
             path = Path(folder) / name
             path.write_bytes(self._bytes())
             try:
-                instance = read(path, capacity=self.capacity, demand_unit=self.demand_unit, max_nodes=MAX_NODES)
+                instance, notes = _read(path, capacity=self.capacity, demand_unit=self.demand_unit)
             except InputError as error:
                 raise InputError(str(error).replace(str(path), name).replace(" (max_nodes allows more)", "")) from None
-        return instance if self.vehicles is None else instance.with_vehicles(self.vehicles)
+        notes = [note.replace(str(path), name) for note in notes]
+        return instance if self.vehicles is None else instance.with_vehicles(self.vehicles), notes
 
     def _bytes(self) -> bytes:
         try:
@@ -87,14 +93,22 @@ class Order(File):
         return SolveConfig.flat(search=self.search, time_limit=self.seconds, seed=self.seed, **side_by_side)
 
 
+def _read(path: Path, *, capacity: float | None, demand_unit: float | None) -> tuple[Instance, list[str]]:
+    with _CATCHING, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", InputWarning)
+        instance = read(path, capacity=capacity, demand_unit=demand_unit, max_nodes=MAX_NODES)
+    return instance, [str(each.message) for each in caught if issubclass(each.category, InputWarning)]
+
+
 def limits() -> dict[str, int]:
     """For the page to tell before anything is sent."""
     return {"bytes": MAX_FILE, "nodes": MAX_NODES, "seconds": MAX_SECONDS, "walks": MAX_WALKS}
 
 
-def described(instance: Instance) -> dict[str, Any]:
-    """What the page draws before the search begins."""
+def described(instance: Instance, notes: Sequence[str] = ()) -> dict[str, Any]:
+    """What the page shows before the search begins."""
     return {
+        "notes": list(notes),
         "name": instance.name,
         "title": instance.facts.title,
         "points": map_points(instance).tolist(),

@@ -60,7 +60,7 @@ def _add_commands(app: FastAPI, runs: Runs) -> None:
     @app.post("/api/instance")
     async def look_at(request: Request) -> JSONResponse:
         file = File.parse(await _body(request))
-        return JSONResponse(await run_in_threadpool(lambda: described(file.instance())))
+        return JSONResponse(await run_in_threadpool(lambda: described(*file.read())))
 
     @app.post("/api/runs/{run_id}/{command}")
     def tell(run_id: str, command: str) -> dict[str, str]:
@@ -86,8 +86,8 @@ def _add_runs(app: FastAPI, runs: Runs) -> None:
         order = Order.parse(await _body(request))
 
         def start() -> tuple[Run, dict[str, Any]]:
-            instance = order.instance()
-            told = described(instance)
+            instance, notes = order.read()
+            told = described(instance, notes)
             return runs.begin(instance, order.config()), told
 
         run, told = await run_in_threadpool(start)

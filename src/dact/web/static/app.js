@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { Curve } from "./curve.js";
 import { MapView } from "./map.js";
-import { $, complain, cost, state, status } from "./page.js";
+import { $, complain, cost, note, state, status } from "./page.js";
 import * as pointing from "./pointing.js";
 import { RouteList } from "./routes.js";
 import { PLANE, Sketch } from "./sketch.js";
@@ -45,6 +45,7 @@ function introduce(instance) {
   if (instance.vehicles) parts.push(`${instance.vehicles} vehicles at most`);
   $("facts").textContent = parts.join(" · ");
   $("own").textContent = instance.suffix;
+  note(instance.notes);
   forget();
 }
 
@@ -80,6 +81,7 @@ function sketching(on) {
 function showSketch() {
   leave();
   complain("");
+  note([]);
   state.file = state.dropped = null;
   sketch.many = $("kind").value === "many";
   sketching(true);

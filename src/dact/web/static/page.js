@@ -14,6 +14,12 @@ export function complain(text) {
   $("error").hidden = !text;
 }
 
+/** What a reader should know of a file that is not wrong. */
+export function note(texts) {
+  $("note").textContent = texts.join(" ");
+  $("note").hidden = !texts.length;
+}
+
 /** Screen readers speak the status, so it is touched only when it changes. */
 export function status(text) {
   if ($("status").textContent !== text) $("status").textContent = text;
