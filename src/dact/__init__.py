@@ -8,7 +8,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dact.instances import InputError, Instance, InstanceSet, check, read, read_set, read_solution, write_solution
+    from dact.instances import (
+        InputError,
+        Instance,
+        InstanceSet,
+        check,
+        from_pyvrp,
+        read,
+        read_set,
+        read_solution,
+        to_pyvrp,
+        write_solution,
+    )
     from dact.plotting import plot, plot_trace, save_plot
     from dact.solver import Result, SolveConfig, solve
 
@@ -20,6 +31,7 @@ __all__ = [
     "Result",
     "SolveConfig",
     "check",
+    "from_pyvrp",
     "plot",
     "plot_trace",
     "read",
@@ -27,6 +39,7 @@ __all__ = [
     "read_solution",
     "save_plot",
     "solve",
+    "to_pyvrp",
     "write_solution",
 ]
 

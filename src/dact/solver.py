@@ -2,12 +2,14 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 from dact.instances import InputError, Instance, Routes, Start, check, mended, read_start
+from dact.instances.stop_lists import COLUMNS as STOP_COLUMNS
+from dact.instances.stop_lists import stop_rows
 from dact.pipeline import STARTS, Answer, Pipeline, SolveConfig, Starts
 from dact.policy import Card, Library
 from dact.problems import PROBLEMS, Batch, FleetError, routes_for_fleet
@@ -49,6 +51,14 @@ class Result:
     """Not empty where the search gave a tour that is no solution, which is an error of ours: the answer is then the
     best feasible one that is known, the start at least."""
 
+    def to_frame(self) -> Any:  # noqa: ANN401 - of a package that may be missing
+        """A DataFrame with a row for each stop: route, stop, name, load, leg. Needs pandas."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("pandas is not installed, which to_frame needs: pip install pandas") from None
+        return pandas.DataFrame(stop_rows(self.instance, self.routes), columns=list(STOP_COLUMNS))
+
     @property
     def gap(self) -> float | None:
         """Percent above the best known value; None without one."""
@@ -87,15 +97,15 @@ def solve(
     `settings` are those of `SolveConfig` and of the search method, all by their plain names. For every search: search
     ("hybrid" or "policy"), steps, time_limit, target, device, seed; for "hybrid": walks, kick, kick_size,
     kick_window, neighbours, temperature, takeover; for "policy": augment, patience, operator, weights, precision.
-    `start` is "greedy", "random", the file of an old solution, or its routes (of instance indices, or of
-    names): where customers have come, gone or grown since, it is mended, and `Result.repairs` says how. `start_routes`
-    are instance indices, which must be a solution as they are. The answer is never worse than its start. Instances of
-    different sizes may be mixed.
+    `start` is "greedy", "random", the file of an old solution, or its routes (of instance indices, or of names): where
+    customers have come, gone or grown since, it is mended, and `Result.repairs` says how. `start_routes` are instance
+    indices, which must be a solution as they are. The answer is never worse than its start. `watch` is called with a
+    `Snapshot` of the search many times, and may return True to end it. Instances of different sizes may be mixed.
     Ctrl-C ends the search and returns what has been found, without instances that were not begun. Where no routes for
     so few vehicles as an instance has are found in the time given, a FleetError says so.
     """
     alone = isinstance(instances, Instance)
-    members = [instances] if isinstance(instances, Instance) else instances
+    members = [instances] if isinstance(instances, Instance) else _checked(instances)
     begun = start_routes if start_routes is not None else _given_start(members, start)
     kind = start if begun is None else "greedy"
     config = SolveConfig.flat(**{"search": "auto", "start": kind, **settings})
@@ -104,6 +114,19 @@ def solve(
     for reason in plan.unreached.values():
         raise FleetError(reason)
     return results[0] if alone else [results[index] for index in sorted(results)]
+
+
+def _checked(instances: object) -> Sequence[Instance]:
+    """What was given, if it is instances."""
+    if isinstance(instances, str | Path):
+        raise TypeError(f"instances is {str(instances)!r:.60}, not an Instance: dact.read reads files")
+    if not isinstance(instances, Iterable):
+        raise TypeError(f"instances is a {type(instances).__name__}, not an Instance or a list of them")
+    members = list(instances)
+    for place, member in enumerate(members):
+        if not isinstance(member, Instance):
+            raise TypeError(f"instances[{place}] is a {type(member).__name__}, not an Instance")
+    return members
 
 
 def _given_start(instances: Sequence[Instance], start: StartLike) -> Start | None:

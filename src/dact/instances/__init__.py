@@ -8,6 +8,7 @@ from dact.instances.generate import capacity_for, generate_set
 from dact.instances.instance import Instance
 from dact.instances.instance_set import InstanceSet
 from dact.instances.published import best_known, read_best_known
+from dact.instances.pyvrp_data import from_pyvrp, to_pyvrp
 from dact.instances.reading import read, read_set
 from dact.instances.solutions import read_solution, write_solution
 from dact.instances.starts import Start, mended, read_start
@@ -27,6 +28,7 @@ __all__ = [
     "capacity_for",
     "check",
     "facts_of",
+    "from_pyvrp",
     "generate_set",
     "mended",
     "read",
@@ -35,5 +37,6 @@ __all__ = [
     "read_solution",
     "read_start",
     "simplest_routes",
+    "to_pyvrp",
     "write_solution",
 ]

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dact.instances.arrays import LARGEST, FloatArray, IntArray, bounded, frozen, integers
 from dact.instances.distances import RULES, pairwise, rounded_rule
@@ -70,6 +72,61 @@ class Instance:
         elif self.capacity or self.demand.any():
             raise InputError(f"a {self.facts.title} has neither demand nor capacity")
         self._check_vehicles()
+
+    @classmethod
+    def from_arrays(
+        cls,
+        coordinates: ArrayLike,
+        demand: ArrayLike | None = None,
+        capacity: float | None = None,
+        *,
+        latlon: bool = False,
+        name: str = "instance",
+        **more: Any,  # noqa: ANN401
+    ) -> Instance:
+        """Make a TSP of (N, 2) coordinates, or with demands and a capacity a CVRP whose first node is the depot.
+
+        `latlon`: latitudes and longitudes in degrees, distances in kilometres. More: names, vehicles, demand_unit.
+        """
+        from dact.instances.building import build
+
+        return build(name, coordinates=coordinates, degrees=latlon, demand=demand, capacity=capacity, **more)
+
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: ArrayLike,
+        demand: ArrayLike | None = None,
+        capacity: float | None = None,
+        *,
+        name: str = "instance",
+        **more: Any,  # noqa: ANN401
+    ) -> Instance:
+        """Make a TSP or a CVRP of distances from rows to columns, an array or a DataFrame.
+
+        More: coordinates for pictures, names, vehicles, demand_unit.
+        """
+        from dact.instances.frames import from_matrix
+
+        return from_matrix(matrix, name=name, demand=demand, capacity=capacity, **more)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,  # noqa: ANN401
+        capacity: float | None = None,
+        *,
+        matrix: ArrayLike | None = None,
+        name: str = "instance",
+        **more: Any,  # noqa: ANN401
+    ) -> Instance:
+        """Make an instance of a DataFrame with the columns of CSV files: name, x and y or lat and lon, demand.
+
+        More: vehicles, demand_unit.
+        """
+        from dact.instances.frames import from_frame
+
+        return from_frame(frame, name=name, capacity=capacity, matrix=matrix, **more)
 
     @property
     def size(self) -> int:

@@ -18,11 +18,9 @@ from dact.instances.numerals import positive
 COLUMNS = ("route", "stop", "name", "load", "leg")
 
 
-def stop_list(instance: Instance, routes: Sequence[Sequence[int]], cost: float) -> str:
-    """Write the rows of all routes."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
+def stop_rows(instance: Instance, routes: Sequence[Sequence[int]]) -> list[dict[str, object]]:
+    """Return a row for each stop of all routes, by COLUMNS."""
+    rows: list[dict[str, object]] = []
     distance = instance.distances()
     for number, route in enumerate((route for route in routes if len(route)), start=1):
         stops = [0, *route, 0] if instance.facts.depot else [*route, *route[:1]]
@@ -30,7 +28,17 @@ def stop_list(instance: Instance, routes: Sequence[Sequence[int]], cost: float) 
         for place, node in enumerate(stops):
             leg = float(distance[stops[place - 1], node]) if place else 0.0
             load = float(instance.demand[node]) * instance.demand_unit
-            writer.writerow((number, place, instance.title(node), f"{load:g}", f"{leg:.10g}"))
+            rows.append(dict(zip(COLUMNS, (number, place, instance.title(node), load, leg), strict=True)))
+    return rows
+
+
+def stop_list(instance: Instance, routes: Sequence[Sequence[int]], cost: float) -> str:
+    """Write the rows of all routes."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in stop_rows(instance, routes):
+        writer.writerow((row["route"], row["stop"], row["name"], f"{row['load']:g}", f"{row['leg']:.10g}"))
     return stream.getvalue()
 
 

@@ -1,15 +1,17 @@
 """What may be asked of a search, by the API and by the command line."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
-from typing import Any, Self
+from numbers import Integral, Real
+from typing import Any, Self, get_args, get_type_hints
 
 import torch
 
 from dact.pipeline.methods import SEARCHES
 from dact.search import AUTO, HybridConfig, SearchConfig, Stop, settled_precision, usual_walks
 
+KINDS = {int: "a whole number", float: "a number", str: "text", type(None): "None", bool: "True or False"}
 STARTS = ("greedy", "random")
 USUAL_STEPS = {"policy": 1000, "hybrid": 5_000}
 """Without any limit: steps of the policy, rounds of the hybrid search."""
@@ -46,6 +48,7 @@ class SolveConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        _refuse_wrong_types(type(self), vars(self))
         if not 1 <= self.augment <= 8:
             raise ValueError(f"augment is {self.augment}, but must be 1 to 8")
         _refuse_unknown("start", self.start, STARTS)
@@ -68,6 +71,8 @@ class SolveConfig:
         nested = {name: getattr(default, name) for name in own if is_dataclass(getattr(default, name))}
         known = {name: _names(type(value)) for name, value in nested.items()}
         _refuse_unknown_settings(settings, own.union(*known.values()))
+        for record in (cls, *(type(value) for value in nested.values())):
+            _refuse_wrong_types(record, settings)
         values: dict[str, Any] = {name: value for name, value in settings.items() if name in own}
         for name, value in nested.items():
             inner = {key: settings[key] for key in known[name] & settings.keys()}
@@ -109,6 +114,22 @@ class SolveConfig:
 
 def _names(record: type) -> set[str]:
     return {each.name for each in fields(record)}
+
+
+def _refuse_wrong_types(record: type, settings: Mapping[str, object]) -> None:
+    """A number in quotes would be compared with numbers somewhere, and nobody would understand the complaint."""
+    for name, hint in get_type_hints(record).items():
+        kinds = get_args(hint) or (hint,)
+        if name in settings and not any(_is_a(settings[name], kind) for kind in kinds):
+            wanted = " or ".join(KINDS.get(kind, kind.__name__) for kind in kinds)
+            raise TypeError(f"{name} is {settings[name]!r:.60}, not {wanted}")
+
+
+def _is_a(value: object, kind: type) -> bool:
+    if isinstance(value, bool):
+        return kind is bool
+    # NumPy's numbers are registered with these.
+    return isinstance(value, Integral if kind is int else Real if kind is float else kind)
 
 
 def _refuse_unknown(setting: str, value: str, known: Iterable[str]) -> None:

@@ -42,8 +42,8 @@ class Snapshot:
         return float(self.cost_I.mean())
 
 
-Watcher = Callable[[Snapshot], None]
-"""Called whenever the loop looks up. To end the search, raise KeyboardInterrupt."""
+Watcher = Callable[[Snapshot], bool | None]
+"""Called whenever the loop looks up. To end the search, return True or raise KeyboardInterrupt."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +109,8 @@ def run(
             pace.took(steps, stop.elapsed() - began)
             if watch is not None:
                 seen = Snapshot(batch=batch, state=state, augment=augment, stop=stop, steps=done, cost_I=record.cost_I)
-                watch(seen)
+                if watch(seen):
+                    raise KeyboardInterrupt
     except KeyboardInterrupt:
         interrupted = True
     return SearchRun(state=state, steps=done, seconds=stop.elapsed(), record=record, interrupted=interrupted)
