@@ -65,7 +65,7 @@ def test_uneven_rows_are_refused():
 
 def test_unknown_names_are_refused(tmp_path: Path):
     """The error lists the names there are."""
-    with pytest.raises(InputError, match="'figure' is not one of operators"):
+    with pytest.raises(InputError, match="'figure' is not one of main"):
         reproduce("figure", Request(out=tmp_path))
 
 

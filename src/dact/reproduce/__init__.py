@@ -3,12 +3,25 @@
 from pathlib import Path
 
 from dact.instances import InputError
-from dact.reproduce import attention, correlations, encoding, gray_code, operators
+from dact.reproduce import (
+    attention,
+    correlations,
+    encoding,
+    gray_code,
+    libraries,
+    main_table,
+    operators,
+    sizes,
+    stability,
+)
 from dact.reproduce.base import DEFAULT_MODELS, NeedsError, Outcome, Picture, Request, Study, Table
 from dact.reproduce.models import MODELS
 from dact.reproduce.writing import write
 
-ORDER = (operators, encoding, gray_code, attention, correlations)
+ORDER = (
+    *(main_table, libraries, sizes, stability),
+    *(operators, encoding, gray_code, attention, correlations),
+)
 STUDIES: dict[str, Study] = {each.STUDY.name: each.STUDY for each in ORDER}
 
 

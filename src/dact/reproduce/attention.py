@@ -51,8 +51,9 @@ def make(request: Request) -> Outcome:
         notes=(
             "The paper's claim, by eye: with the cyclic encoding heads see the circle (light corners where head and "
             "tail of a tour meet) at the larger size too; with the absolute one attention looks random there. It gives "
-            f"no numbers. Both sizes are searched by a policy trained on TSP{TRAINED}, {config.steps} steps from greedy "
-            "starts; attention is that of the last layer, to the best tour so far. In the table, 1 is even attention.",
+            f"no numbers. Both sizes are searched by a policy trained on TSP{TRAINED}, {config.steps} steps from "
+            "greedy starts; attention is that of the last layer, to the best tour so far. In the table, 1 is "
+            "even attention.",
         ),
         smaller=f"{config.count} instances instead of {FULL.count}, after {config.steps} steps instead of {FULL.steps}",
         missing=() if there else (ABSOLUTE.needed(request.models),),

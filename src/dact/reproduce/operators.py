@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from dact.evaluation import Evaluation
 from dact.instances import generate_set
 from dact.instances.arrays import FloatArray
 from dact.operators import OPERATORS
@@ -16,7 +15,7 @@ from dact.plotting.operators import plot_operator
 from dact.plotting.panels import new_figure
 from dact.reproduce.base import NOTHING_DRAWN, Outcome, Picture, Request, Study, Table
 from dact.reproduce.models import OPERATOR_MODELS
-from dact.reproduce.runs import Run, device_of, do
+from dact.reproduce.runs import Done, Run, device_of, do
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,9 +97,10 @@ def _figure() -> "Figure":
     return figure
 
 
-def _table(operators: list[str], found: list[Evaluation], config: OperatorsConfig) -> Table:
+def _table(operators: list[str], done: list[Done], config: OperatorsConfig) -> Table:
     rows = [
-        (TITLES[name], each.instances, each.steps, each.mean_cost) for name, each in zip(operators, found, strict=True)
+        (TITLES[name], each.instances, each.steps, each.mean_cost)
+        for name, each in zip(operators, (each.found for each in done), strict=True)
     ]
     return Table(
         name="costs",

@@ -1,0 +1,193 @@
+"""TSPLIB and CVRPLIB (Tables 2a, 4 and 5): best and average of ten runs, per instance and by size."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from dact.instances import InstanceSet, facts_of, read_set
+from dact.pipeline import SolveConfig
+from dact.reproduce import paper
+from dact.reproduce.base import Cell, NeedsError, Outcome, Request, Study, Table
+from dact.reproduce.runs import Done, Run, device_of, do, unfinished
+
+SEED = 1
+BANDS = ((50, 100), (100, 150), (150, 201))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Library:
+    """A folder of instances and how the paper searches them."""
+
+    folder: str
+    pattern: str
+    short: int
+    patience: int
+    augment: int
+
+
+LIBRARIES = (
+    Library(folder="tsplib", pattern="*.tsp", short=3000, patience=10, augment=4),
+    Library(folder="cvrplib", pattern="X-*.vrp", short=5000, patience=20, augment=6),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LibrariesConfig:
+    """How many instances and runs; steps are those of the paper divided by `faster`."""
+
+    most: int | None = None
+    runs: int = 10
+    faster: int = 1
+
+
+FULL, QUICK = LibrariesConfig(), LibrariesConfig(most=2, runs=2, faster=200)
+
+
+@dataclass(frozen=True)
+class Result:
+    """Gaps of all runs of one search of an instance."""
+
+    library: str
+    name: str
+    size: int
+    """Customers."""
+    search: str
+    """short, long or augmented."""
+    done: Done
+
+    @property
+    def gaps(self) -> tuple[float, float]:
+        """Best and average."""
+        gaps = self.done.found.gaps
+        return float(gaps.min()), float(gaps.mean())
+
+    @property
+    def printed(self) -> tuple[float | None, float | None]:
+        """The paper's best and average."""
+        row = paper.libraries().get(self.name.lower(), {})
+        return row.get(f"{self.search}_best"), row.get(f"{self.search}_average")
+
+
+def make(request: Request) -> Outcome:
+    """A table by size and one of all instances."""
+    config = QUICK if request.quick else FULL
+    cases = [case for library in LIBRARIES for case in _cases(library, config, request)]
+    done = do("libraries", [run for *_, run in cases], request)
+    results = [
+        Result(library, run.instances.name, run.instances.customers, search, each)
+        for (library, search, run), each in zip(cases, done, strict=True)
+    ]
+    count = len({(each.library, each.name) for each in results})
+    return Outcome(
+        outputs=(_by_size(results), _by_instance(results)),
+        instances=f"{count} of TSPLIB and CVRPLIB X, {config.runs} runs each",
+        seeds=f"search {SEED}; runs draw from {config.runs} streams of it",
+        notes=(
+            "Gaps in percent to the optimum or best known value, of costs rounded as the libraries round. T = 3k "
+            "(TSPLIB) and 5k (CVRPLIB) is short, 10k long; augmented is 10k with x4 and x6. Patience 10 and 20. "
+            "As in the paper, instances below 99 nodes are searched by tsp50, other TSP by tsp100, CVRP by cvrp100.",
+        ),
+        smaller=f"the smallest {config.most} instances of each library, {config.runs} runs instead of {FULL.runs}, "
+        f"T divided by {config.faster}: the paper's numbers are for the whole T",
+        missing=unfinished(done),
+        device=device_of(done),
+    )
+
+
+def _cases(library: Library, config: LibrariesConfig, request: Request) -> list[tuple[str, str, Run]]:
+    sets = [copies(path, config.runs) for path in _paths(library, request)]
+    sets.sort(key=lambda each: (each.customers, each.name))
+    cases = []
+    for instances in sets[: config.most]:
+        for search, settings in _searches(library, instances, config, request).items():
+            cases.append(
+                (library.folder, search, Run(name=f"{instances.name}-{search}", instances=instances, config=settings))
+            )
+    return cases
+
+
+def _paths(library: Library, request: Request) -> list[Path]:
+    paths = [] if request.data is None else sorted((request.data / library.folder).glob(library.pattern))
+    if not paths:
+        raise NeedsError(f"libraries needs --data DIR with files {library.folder}/{library.pattern}")
+    return paths
+
+
+def copies(path: Path, runs: int) -> InstanceSet:
+    """An instance as a set of equal ones, each of which draws for itself."""
+    one = read_set(path)
+    known = one.reference_cost
+    return replace(
+        one,
+        coordinates=one.coordinates.repeat(runs, axis=0),
+        demand=one.demand.repeat(runs, axis=0),
+        capacity=one.capacity.repeat(runs),
+        reference_cost=None if known is None else known.repeat(runs),
+        numbers=np.arange(runs),
+    )
+
+
+def _searches(
+    library: Library, instances: InstanceSet, config: LibrariesConfig, request: Request
+) -> dict[str, SolveConfig]:
+    size = 50 if instances.customers < 99 and not facts_of(instances.problem).depot else 100
+    usual = SolveConfig.flat(
+        weights=f"{instances.problem}{size}", patience=library.patience, seed=SEED, device=request.device
+    )
+    short, most = library.short // config.faster, 10_000 // config.faster
+    return {
+        "short": replace(usual, steps=short),
+        "long": replace(usual, steps=most),
+        "augmented": replace(usual, steps=most, augment=library.augment),
+    }
+
+
+def _by_instance(results: list[Result]) -> Table:
+    columns = ("library", "instance", "customers", "search", "T", "best", "average", "paper: best", "paper: average")
+    rows: list[tuple[Cell, ...]] = [
+        (each.library, each.name, each.size, each.search, each.done.found.steps, *each.gaps, *each.printed)
+        for each in results
+    ]
+    return Table(
+        name="instances", title="Gaps of every instance, %", columns=columns, rows=tuple(rows), digits=_two(columns[5:])
+    )
+
+
+def _by_size(results: list[Result]) -> Table:
+    columns = ("library", "nodes", "search", "instances", "best", "average", "paper: best", "paper: average")
+    rows: list[tuple[Cell, ...]] = []
+    for library in LIBRARIES:
+        for low, high in (*BANDS, (BANDS[0][0], BANDS[-1][1])):
+            for search in ("short", "long", "augmented"):
+                inside = [
+                    each
+                    for each in results
+                    if (each.library, each.search) == (library.folder, search) and low <= each.size < high
+                ]
+                if inside:
+                    means = _means(inside)
+                    rows.append((library.folder, f"{low} to {high - 1}", search, len(inside), *means))
+    title = "Mean gaps by size, %"
+    return Table(name="bands", title=title, columns=columns, rows=tuple(rows), digits=_two(columns[4:]))
+
+
+def _means(results: list[Result]) -> list[Cell]:
+    """Over instances: of ours, and of the paper's for the same instances."""
+    numbers = np.array([(*each.gaps, *(np.nan if x is None else x for x in each.printed)) for each in results])
+    return [None if np.isnan(mean) else float(mean) for mean in numbers.mean(axis=0)]
+
+
+def _two(columns: tuple[str, ...]) -> dict[str, int]:
+    return dict.fromkeys(columns, 2)
+
+
+STUDY = Study(
+    name="libraries",
+    what="TSPLIB and CVRPLIB per instance and by size: T = 3k (5k), 10k, augmented; best and average of ten runs.",
+    where="Tables 2a, 4 and 5",
+    make=make,
+    needs="--data with tsplib/ and cvrplib/",
+    gpu_minutes=8,
+    quick=f"{QUICK.most} instances of each library, {QUICK.runs} runs, T divided by {QUICK.faster}",
+)

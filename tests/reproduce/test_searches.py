@@ -1,0 +1,164 @@
+"""Reproductions that search sets: tiny here, quick ones where slow tests run."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dact.instances import generate_set
+from dact.policy import load_weights
+from dact.policy.weights import SHIPPED
+from dact.reproduce import STUDIES, NeedsError, Request, Table, paper, reproduce
+from dact.reproduce.base import Cell
+from dact.reproduce.libraries import LibrariesConfig, copies
+from dact.reproduce.main_table import MainConfig
+from dact.reproduce.published_sets import published_set
+from dact.reproduce.sizes import SizesConfig, with_wavelengths
+from dact.reproduce.stability import StabilityConfig
+
+TINY = {
+    "main_table": MainConfig(sets=(("tsp", 20), ("cvrp", 20)), count=2, steps=(1, 2), rounds=2),
+    "stability": StabilityConfig(sets=(("tsp", 20),), count=3, steps=(2, 4), seeds=2),
+    "sizes": SizesConfig(sizes=(20,), count=2, steps=2),
+    "libraries": LibrariesConfig(most=1, runs=2, faster=2500),
+}
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Request:
+    """Quick versions that take a second."""
+    for module, config in TINY.items():
+        monkeypatch.setattr(f"dact.reproduce.{module}.QUICK", config)
+    return Request(out=tmp_path, quick=True, models=tmp_path / "none", device="cpu")
+
+
+def columns(table: Table) -> dict[str, list[Cell]]:
+    """The cells below each header."""
+    return dict(zip(table.columns, (list(column) for column in zip(*table.rows, strict=True)), strict=True))
+
+
+def only_table(name: str, request: Request) -> dict[str, list[Cell]]:
+    """Of an outcome that is not drawn."""
+    outputs = STUDIES[name].make(request).outputs
+    return columns(next(output for output in outputs if isinstance(output, Table)))
+
+
+def test_main(tiny: Request):
+    """Every set has a row for each number of steps, an augmented one and the hybrid search, and all have costs."""
+    table = only_table("main", tiny)
+    assert table["set"] == ["TSP20"] * 4 + ["CVRP20"] * 4
+    assert table["search"] == [f"T = {x}" for x in ("1", "2", "2 x4")] + ["hybrid, 2 rounds"] + [
+        f"T = {x}" for x in ("1", "2", "2 x6")
+    ] + ["hybrid, 2 rounds"]
+    assert all(cost > 3 for cost in table["cost"])
+    assert table["cost"][1] <= table["cost"][0]
+    assert table["paper: cost"] == [None] * 8
+
+
+def test_main_goes_on(tiny: Request):
+    """What was interrupted in the middle goes on from its files and gives the same costs."""
+    whole = only_table("main", tiny)
+    again = Request(out=tiny.out / "again", quick=True, models=tiny.models, device="cpu", progress=interrupt_at(0.5))
+    with pytest.raises(KeyboardInterrupt):
+        STUDIES["main"].make(again)
+    kept = {path.name: path.stat().st_mtime_ns for path in again.out.glob("runs/main-quick/*.jsonl")}
+    assert 0 < len(kept) < 8
+    resumed = only_table("main", Request(out=again.out, quick=True, models=tiny.models, device="cpu"))
+    assert resumed["cost"] == whole["cost"]
+    assert all(seconds is not None for seconds in resumed["seconds"])
+    for name, changed in kept.items():
+        assert (again.out / "runs/main-quick" / name).stat().st_mtime_ns == changed
+
+
+def interrupt_at(most: float):
+    """Progress that plays Ctrl-C."""
+
+    def progress(fraction: float, detail: str) -> None:
+        if fraction > most:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_stability(tiny: Request):
+    """The range is that of the runs' means, which are in the files."""
+    table = only_table("stability", tiny)
+    files = sorted((tiny.out / "runs/stability-quick").glob("*T4*.jsonl"))
+    means = [np.mean([json.loads(line)["cost"] for line in file.read_text().splitlines()]) for file in files]
+    assert len(means) == 2
+    assert table["range"][1] == pytest.approx(max(means) - min(means))
+    assert table["paper: range within"] == [None, None]
+
+
+def test_sizes(tiny: Request):
+    """Both ways to reuse the cyclic encoding are searched, and what the absolute one needs is said."""
+    table = only_table("sizes", tiny)
+    assert table["wavelengths"] == ["of the size at hand", "of 50"]
+    assert any("tsp50-absolute" in sentence for sentence in STUDIES["sizes"].make(tiny).missing)
+
+
+def test_wavelengths_of_another_size():
+    """At the trained size both ways are one; at another they differ."""
+    own, kept = (load_weights(SHIPPED / "tsp50.safetensors") for _ in range(2))
+    kept = with_wavelengths(kept, 50)
+    device = next(own.policy.parameters()).device
+    assert own.policy.places(50, device).equal(kept.policy.places(50, device))
+    assert not own.policy.places(20, device).equal(kept.policy.places(20, device))
+
+
+def test_libraries(tiny: Request, data: Path):
+    """The smallest of each library, with the paper's numbers of the same instance beside ours."""
+    request = Request(out=tiny.out, quick=True, data=data, device="cpu")
+    bands, instances = (columns(output) for output in STUDIES["libraries"].make(request).outputs)
+    assert set(instances["instance"]) == {"eil51", "X-n101-k25"}
+    assert instances["paper: average"][:3] == [1.06, 0.87, 0.26]
+    assert all(best <= average for best, average in zip(bands["best"], bands["average"], strict=True))
+
+
+def test_libraries_need_data(tiny: Request):
+    """Without the files one sentence says which."""
+    with pytest.raises(NeedsError, match=r"--data DIR with files tsplib/\*.tsp"):
+        reproduce("libraries", tiny)
+
+
+def test_copies(tmp_path: Path):
+    """An instance as a set of equal ones."""
+    path = tmp_path / "five.tsp"
+    generate_set("tsp", 5, 1, 0).save_npz(path.with_suffix(".npz"))
+    runs = copies(path.with_suffix(".npz"), 3)
+    assert len(runs) == 3
+    assert (runs.coordinates == runs.coordinates[0]).all()
+
+
+def test_published_sets(tmp_path: Path):
+    """The first instances of the whole set, with references where the data folder has them."""
+    (tmp_path / "test_reference").mkdir()
+    costs = np.arange(10_000.0)
+    np.savez(tmp_path / "test_reference/cvrp20_seed1234.npz", reference_cost=costs)
+    few = published_set("cvrp", 20, 3, tmp_path)
+    whole = generate_set("cvrp", 20, 10_000, 1234)
+    assert (few.demand == whole.demand[:3]).all()
+    assert few.reference_cost is not None
+    assert few.reference_cost.tolist() == [0, 1, 2]
+    assert published_set("tsp", 20, 3, tmp_path).reference_cost is None
+
+
+def test_paper_numbers():
+    """The means of the paper's rows are the means that it prints."""
+    rows = paper.libraries()
+    for prefix, count, means in (
+        ("x-", 22, [4.32, 5.98, 3.80, 5.29, 2.97, 3.85]),
+        ("", 29, [2.03, 3.82, 1.41, 2.98, 1.01, 1.90]),
+    ):
+        own = [list(row.values()) for name, row in rows.items() if name.startswith("x-") == bool(prefix)]
+        assert len(own) == count
+        np.testing.assert_allclose(np.mean(own, axis=0), means, atol=0.006)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["main", "libraries", "sizes", "stability"])
+def test_quick_versions(name: str, tmp_path: Path, data: Path):
+    """As people call them; the page says that it is a quick version and what is smaller."""
+    outcome, paths = reproduce(name, Request(out=tmp_path, quick=True, data=data, models=tmp_path, device="cpu"))
+    assert outcome.smaller in paths[0].read_text()
