@@ -4,12 +4,15 @@ import csv
 import io
 import json
 import time
+from collections.abc import Iterator
 
 import pytest
 from PIL import Image
 from web_client import BAKERY, HARBOUR, ISLANDS, Client, file_at, file_of
 
 from dact.instances import check, read, read_solution
+from dact.pipeline import SolveConfig
+from dact.solver import Plan, Result
 from dact.web.runs import FRAME_SECONDS, KEPT, MAX_RUNS, Runs
 
 
@@ -135,8 +138,6 @@ def test_unknown_runs_and_commands_are_refused(server: Client):
 def test_old_answers_make_room():
     """Of runs that are over only the last are kept."""
     runs = Runs()
-    from dact.pipeline import SolveConfig
-
     config = SolveConfig.flat(search="hybrid", steps=1)
     begun = []
     for _ in range(KEPT + 3):
@@ -179,3 +180,20 @@ def test_a_fleet_that_is_too_small_is_told(server: Client):
     assert failed["status"] == "failed"
     assert failed["message"].startswith("fleet: ")
     assert server.refusal("/api/runs", order(1))[0] == 400
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [(MemoryError("no memory"), "no memory"), (KeyError("x"), "error of DACT, please report it: x")],
+)
+def test_a_search_that_fails_says_so(server: Client, monkeypatch, error: Exception, message: str):
+    """Whatever ends a search, the page is told and the run is over."""
+
+    def results(self: Plan, watch: object) -> Iterator[tuple[int, Result]]:
+        raise error
+        yield
+
+    monkeypatch.setattr(Plan, "results", results)
+    run = server.begin(file_at(BAKERY))
+    assert run.until("failed")[-1]["message"] == message
+    assert server.wait_until_over(run.id)

@@ -130,8 +130,12 @@ class Run:
     def _work(self) -> None:
         try:
             results = [result for _, result in self._plan.results(self._watch)]
-        except (ValueError, RuntimeError, MemoryError, OSError) as error:
+        except (ValueError, MemoryError, OSError) as error:
             self._end({"status": "failed", "message": brief(error)})
+            return
+        except Exception as error:
+            # Whatever it is, somebody is watching and must be told.
+            self._end({"status": "failed", "message": f"error of DACT, please report it: {brief(error)}"})
             return
         for result in results:
             self._better(result.routes, result.steps, result.seconds)
@@ -182,8 +186,9 @@ class Run:
         self._version += 1
 
     def _end(self, frame: dict[str, Any]) -> None:
-        self.over = True
+        # In this order: who sees that it is over has the last frame.
         self._publish(frame)
+        self.over = True
 
 
 class Runs:
