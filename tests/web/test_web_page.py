@@ -25,7 +25,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason=f"Playwright {MIS
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=f"Chromium {MISSING}")]
 expect = playwright.expect
 PATIENCE = 60_000
-"""Milliseconds: the first search of a machine compiles."""
+"""Milliseconds: machines may be busy."""
 Open = Callable[..., "playwright.Page"]
 
 
