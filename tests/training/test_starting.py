@@ -57,15 +57,14 @@ def test_minutes_of_the_weights_before_count(tmp_path, train):
 
 
 def test_a_start_from_weights_is_kept_however_it_was_reached(tmp_path, tiny, train):
-    """Interrupted in its first validation and resumed, a run still goes back to where it started; and no deadline
-    ends that validation."""
+    """Interrupted in its first validation and resumed, a run still measures its start and goes back to it."""
     weights = train(tmp_path / "run").weights
     recorder = Recorder(tmp_path, tensorboard=False)
     trainer = make_trainer(tiny(), tmp_path, recorder, init=str(weights))
     trainer.run(Limits(stop=lambda: True))
     assert not (tmp_path / "best.safetensors").exists()
     again = make_trainer(tiny(), tmp_path, recorder, checkpoint=load_checkpoint(tmp_path / "checkpoint.pt"))
-    again.run(Limits(deadline=0))
+    again.run(Limits(segments=0))
     assert again.progress.judged_cost == again.progress.best_cost < math.inf
     kept = load_weights(tmp_path / "best.safetensors").policy.state_dict()
     assert all(torch.equal(x, kept[name]) for name, x in load_weights(weights).policy.state_dict().items())
