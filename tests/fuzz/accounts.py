@@ -15,6 +15,7 @@ def assert_solves(instance: Instance, routes: Sequence[Sequence[int]], stated: f
     served = sorted(node for route in routes for node in route)
     assert served == list(range(1 if depot else 0, instance.size))
     assert depot or len(routes) == 1
+    assert len([route for route in routes if route]) <= (instance.vehicles or instance.size)
     for route in routes:
         load = sum(Fraction(int(instance.demand[node])) for node in route)
         assert not depot or load <= Fraction(int(instance.capacity)), f"a route carries {load}"

@@ -7,11 +7,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 
 from dact import solve
 from dact.instances import InputError, Instance, read_solution, write_solution
+from dact.problems import FleetError
 from fuzz.accounts import assert_solves
-from fuzz.oddities import instances, settings_of_a_solve
+from fuzz.oddities import given_routes, instances, settings_of_a_solve
 from fuzz.readers import Format
 
 SHRINK = Path(sys.argv[0]).parent.name == "fuzz"
@@ -42,15 +44,26 @@ def solving(examples: int, number: int) -> Counter[str]:
     counts: Counter[str] = Counter()
 
     @_quietly(examples, number)
-    @given(instances(), settings_of_a_solve())
-    def solved(instance: Instance, asked: dict[str, object]) -> None:
+    @given(instances(), settings_of_a_solve(), st.data())
+    def solved(instance: Instance, asked: dict[str, object], data: st.DataObject) -> None:
+        begun = data.draw(given_routes(instance))
         try:
-            result = solve(instance, **asked)
+            result = solve(instance, start_routes=begun, **asked)
         except InputError as error:
             if "add up to" not in str(error):
                 raise
             counts["refused"] += 1
             return
+        except FleetError:
+            # Whether so few vehicles can do is as hard as packing.
+            counts["no routes for so few vehicles"] += 1
+            return
+        for kind, there in (
+            ("by vehicles", instance.vehicles),
+            ("asymmetric", not instance.symmetric),
+            ("from a given start", begun),
+        ):
+            counts[f"of these {kind}"] += bool(there)
         assert result.feasible
         assert not result.fault
         assert result.cost <= result.start_cost

@@ -45,6 +45,13 @@ TOKENS = [
         "DEPOT_SECTION",
         "EDGE_WEIGHT_SECTION",
         "CAPACITY : 3",
+        "VEHICLES : 1",
+        "# vehicles: 1",
+        "name",
+        "lat",
+        ";",
+        '"',
+        "1,5",
         "\ud7ff",
     ),
 ]
@@ -65,7 +72,7 @@ def spoiled_text(draw, text: str) -> str:
             other = draw(st.integers(0, len(lines) - 1))
             lines[row], lines[other] = lines[other], lines[row]
         elif action == "token":
-            separator = "," if "," in lines[row] else " "
+            separator = next((mark for mark in ";," if mark in lines[row]), " ")
             tokens = lines[row].split(separator)
             tokens[draw(st.integers(0, len(tokens) - 1))] = draw(st.sampled_from(TOKENS))
             lines[row] = separator.join(tokens)

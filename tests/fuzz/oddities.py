@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from dact.instances import Instance
 from dact.instances.distances import RULES
+from dact.instances.instance import least_vehicles
 from dact.operators import OPERATORS
 from dact.pipeline import SEARCHES, STARTS
 
@@ -62,7 +63,20 @@ def instances(draw: st.DrawFn) -> Instance:
             gaps = gaps - np.triu(gaps) / 4
         shape = {"matrix": np.floor(gaps) if draw(st.booleans()) else gaps}
     loads = draw(demands(count)) if problem == "cvrp" else {}
-    return Instance(name="odd", problem=problem, rule=rule, **shape, **loads)
+    found = Instance(name="odd", problem=problem, rule=rule, **shape, **loads)
+    return (
+        found.with_vehicles(least_vehicles(found) + draw(st.integers(0, 2))) if loads and draw(st.booleans()) else found
+    )
+
+
+@st.composite
+def given_routes(draw: st.DrawFn, instance: Instance) -> list[list[int]] | None:
+    """None, or a start of one's own: customers in any order, each on a route of its own where that is allowed."""
+    if instance.vehicles or not draw(st.booleans()):
+        return None
+    depot = instance.facts.depot
+    order = draw(st.permutations(range(int(depot), instance.size)))
+    return [[node] for node in order] if depot else [order]
 
 
 @st.composite

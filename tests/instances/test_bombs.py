@@ -165,3 +165,21 @@ def test_generated_sets_fit_memory(size: int, count: int) -> None:
     """A set that no memory holds is refused before it is drawn."""
     with within_megabytes(1), pytest.raises(InputError, match="is above"):
         generate_set("tsp", size, count, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "told"),
+    [("a.csv", "1,2\n", "line ends"), ("a.tsp", "1\r", "line ends"), ("a.csv", "1,1,1,1,", "a line of more than")],
+)
+def test_texts_of_many_pieces(tmp_path: Path, name: str, unit: str, told: str) -> None:
+    """Millions of lines, or of cells on one line, are refused before the text is cut up."""
+    content = unit * (20 * 2**20 // len(unit))
+    with within_seconds(SECONDS), within_megabytes(MEGABYTES):
+        assert told in refusal(tmp_path, name, content.encode())
+
+
+def test_long_texts_of_short_lines(tmp_path: Path) -> None:
+    """What is long in all, but has lines of usual length, is read."""
+    path = tmp_path / "a.csv"
+    path.write_text("# " + "a" * 2**20 + "\n" + "0,0\n1,1\n" + ("#" + "a" * 2**20 + "\n") * 18)
+    assert read(path).size == 2

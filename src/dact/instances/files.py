@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from dact.instances.errors import InputError
-from dact.instances.limits import MAX_SET_BYTES, MAX_TEXT_BYTES
+from dact.instances.limits import MAX_SET_BYTES, MAX_TEXT_BYTES, check_lines
 
 
 def read_bytes(path: Path, most: int = MAX_SET_BYTES) -> bytes:
@@ -44,6 +44,7 @@ def read_text(path: Path, most: int = MAX_TEXT_BYTES) -> str:
     content = read_bytes(path, most)
     if b"\0" in content:
         raise InputError("is a binary file, not text")
+    check_lines(content)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

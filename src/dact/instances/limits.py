@@ -8,6 +8,10 @@ MAX_NODES = 20_000
 """Nodes of an instance, unless the caller allows more."""
 MAX_TEXT_BYTES = 2**28
 """Length of a text file: a matrix of 7,000 nodes fits."""
+MAX_LINES = 2**21
+"""Of a text file: lines and cells take far more memory apart than together."""
+MAX_LINE_BYTES = 2**24
+"""Length of one line: all distances of 2,000 nodes fit."""
 MAX_SET_BYTES = 2**32
 """Length of a file with a set of instances."""
 FREE_NUMBERS = 2**22
@@ -26,3 +30,17 @@ def check_unpacked(numbers: int, file_bytes: int) -> None:
     """Refuse to unpack more numbers than a file of this length can honestly hold."""
     if numbers > FREE_NUMBERS + file_bytes:
         raise InputError(f"unpacks to {numbers} numbers, far more than a file of {file_bytes} bytes should hold")
+
+
+def check_lines(content: bytes) -> None:
+    """Refuse a text of too many lines, or of one that is too long, before it is cut up."""
+    lines = content.count(b"\n") + content.count(b"\r")
+    if lines > MAX_LINES:
+        raise InputError(f"has {lines} line ends, above the limit of {MAX_LINES}")
+    begin = 0
+    while len(content) - begin > MAX_LINE_BYTES:
+        window = begin, begin + MAX_LINE_BYTES + 1
+        end = max(content.rfind(b"\n", *window), content.rfind(b"\r", *window))
+        if end < begin:
+            raise InputError(f"has a line of more than {MAX_LINE_BYTES} bytes")
+        begin = end + 1

@@ -9,6 +9,10 @@ from dact.instances.errors import InputError, caution
 
 FEW = 0.05
 """A share of the coordinates in degrees and minutes that may be misprints: ali535 of TSPLIB has three."""
+EXACT = 500
+"""Nodes of a matrix up to which all its eigenvectors are found, in cubic time."""
+BLOCK, ROUNDS = 4, 15
+"""Vectors that are multiplied together, and how often, to find the leading eigenvectors of a larger one."""
 
 
 def checked_degrees(coordinates: FloatArray) -> FloatArray:
@@ -52,15 +56,34 @@ def plane_from_matrix(matrix: FloatArray) -> FloatArray:
 
     The doubly centred squared distances are the points' inner products, so their two leading
     eigenvectors, scaled by the roots of the eigenvalues, are the points (Torgerson 1952). Where the two directions
-    differ, their mean counts.
+    differ, their mean counts. Takes time in proportion to the numbers of a large matrix.
     """
-    squared = ((matrix + matrix.T) / 2) ** 2
-    mean = squared.mean(axis=0)
-    products = -0.5 * (squared - mean[:, None] - mean[None, :] + mean.mean())
-    values, vectors = np.linalg.eigh(products)
+    products = matrix + matrix.T
+    products *= 0.5
+    products *= products
+    mean = products.mean(axis=0)
+    products -= mean[:, None]
+    products -= mean[None, :]
+    products += mean.mean()
+    products *= -0.5
+    values, vectors = np.linalg.eigh(products) if len(matrix) <= EXACT else _leading(products)
     points = np.zeros((len(matrix), 2))
-    for axis, column in enumerate(range(len(matrix) - 1, max(len(matrix) - 3, -1), -1)):
-        vector = vectors[:, column] * np.sqrt(max(float(values[column]), 0.0))
+    for axis in range(min(len(matrix), 2)):
+        vector = vectors[:, -1 - axis] * np.sqrt(max(float(values[-1 - axis]), 0.0))
         # An eigenvector's sign is arbitrary: make its largest entry positive.
         points[:, axis] = vector if vector[np.argmax(np.abs(vector))] >= 0 else -vector
     return points
+
+
+def _leading(symmetric: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return approximate eigenvalues, the largest last, and their vectors: those in a block Krylov space."""
+    block = np.random.default_rng(0).standard_normal((len(symmetric), BLOCK))
+    basis = np.zeros((len(symmetric), 0))
+    for _ in range(ROUNDS):
+        # Twice: what is left of a block may be rounding errors alone, which are orthogonal to nothing.
+        for _ in range(2):
+            block = np.linalg.qr(block - basis @ (basis.T @ block))[0]
+        basis = np.hstack((basis, block))
+        block = symmetric @ block
+    values, mixes = np.linalg.eigh(basis.T @ symmetric @ basis)
+    return values, basis @ mixes
