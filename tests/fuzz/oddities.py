@@ -54,7 +54,7 @@ def instances(draw: st.DrawFn) -> Instance:
     """A problem with a rule of its own, in units of its own."""
     problem = draw(st.sampled_from(["tsp", "cvrp"]))
     count = draw(st.integers(1 if problem == "tsp" else 2, 13))
-    rule = draw(st.sampled_from(sorted(RULES)))
+    rule = draw(st.sampled_from([*sorted(RULES), *["explicit"] * 4]))
     place = draw(points(count)) * (10 if rule.startswith(("geo", "great")) else draw(UNITS))
     shape: dict[str, object] = {"coordinates": place}
     if rule == "explicit":
