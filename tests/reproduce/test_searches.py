@@ -108,11 +108,11 @@ def test_wavelengths_of_another_size():
 
 
 def test_libraries(tiny: Request, data: Path):
-    """The smallest of each library, with the paper's numbers of the same instance beside ours."""
+    """The smallest of each library; the paper's numbers stand only beside searches as long as its own."""
     request = Request(out=tiny.out, quick=True, data=data, device="cpu")
     bands, instances = (columns(output) for output in STUDIES["libraries"].make(request).outputs)
     assert set(instances["instance"]) == {"eil51", "X-n101-k25"}
-    assert instances["paper: average"][:3] == [1.06, 0.87, 0.26]
+    assert set(instances["paper: average"]) == {None}
     assert all(best <= average for best, average in zip(bands["best"], bands["average"], strict=True))
 
 
@@ -147,6 +147,7 @@ def test_published_sets(tmp_path: Path):
 def test_paper_numbers():
     """The means of the paper's rows are the means that it prints."""
     rows = paper.libraries()
+    assert list(rows["eil51"].values()) == [0.23, 1.06, 0.23, 0.87, 0.23, 0.26]
     for prefix, count, means in (
         ("x-", 22, [4.32, 5.98, 3.80, 5.29, 2.97, 3.85]),
         ("", 29, [2.03, 3.82, 1.41, 2.98, 1.01, 1.90]),

@@ -27,4 +27,4 @@ def plot_runs(costs: Mapping[str, Sequence[float]], title: str, ax: "Axes | None
     ax.grid(axis="y", color="#eeeeee", linewidth=0.8)
     ax.set_axisbelow(True)
     ax.ticklabel_format(axis="y", useOffset=False)
-    return label(ax, title, "steps", "mean cost of a run")
+    return label(ax, title, "", "mean cost of a run")

@@ -67,12 +67,17 @@ def _runs(each: tuple[str, int], steps: int, config: StabilityConfig, request: R
 
 
 def _picture(costs: dict[Group, list[float]], config: StabilityConfig) -> Picture:
-    figure = new_figure(10, 4.2)
-    for (problem, size), ax in zip(config.sets, figure.subplots(1, len(config.sets), squeeze=False)[0], strict=True):
-        boxes = {f"T = {steps:,}": costs[problem, size, steps] for steps in config.steps}
-        title = f"{facts_of(problem).title}{size}, {config.seeds} runs of {config.count:,} instances"
-        plot_runs(boxes, title, ax)
-    return Picture(name="boxes", title="Mean costs of runs with other seeds", figure=figure)
+    figure = new_figure(3.3 * len(config.steps), 3.2 * len(config.sets))
+    axes = figure.subplots(len(config.sets), len(config.steps), squeeze=False)
+    for row, (problem, size) in zip(axes, config.sets, strict=True):
+        groups = {steps: costs[problem, size, steps] for steps in config.steps}
+        # Panels of a problem have one scale, so that their boxes compare; the costs lie too far apart for one panel.
+        span = max(max(group) - min(group) for group in groups.values()) or 1e-6
+        for ax, (steps, group) in zip(row, groups.items(), strict=True):
+            plot_runs({f"T = {steps:,}": group}, f"{facts_of(problem).title}{size}, T = {steps:,}", ax)
+            middle = (max(group) + min(group)) / 2
+            ax.set_ylim(middle - 0.65 * span, middle + 0.65 * span)
+    return Picture(name="boxes", title="Box plots", figure=figure)
 
 
 def _table(costs: dict[Group, list[float]], done: list[Done]) -> Table:
