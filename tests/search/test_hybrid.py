@@ -119,6 +119,18 @@ def test_a_time_limit_ends_a_search_between_launches(problem_name: str) -> None:
     assert (done.state.incumbent_cost_B <= state.cost_B).all()
 
 
+def test_a_descent_cut_short_counts(problem_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first descent that the time limit ends after some looks has bettered its start all the same."""
+    monkeypatch.setattr("dact.kernels.descent.LOOKS", 8)
+    batch = sample(problem_name, size=60)
+    searcher, late = HybridSearcher(HybridConfig(), 1), iter([False, True])
+    rows, state = begun(batch, problem_name)
+    monkeypatch.setattr(HybridSearcher, "_late", lambda _: next(late))
+    after = searcher.advance(rows, state, 1)
+    assert is_permutation(after.incumbent_BN).all()
+    assert (after.incumbent_cost_B < state.cost_B).any()
+
+
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 def test_solve_is_hybrid_and_reproducible(problem: str) -> None:
     """The same seed gives the same answer, which the checker finds feasible; another seed may not."""

@@ -248,6 +248,9 @@ def _take_over(rows: descent.Rows, walks: int) -> None:
 def _told(batch: Batch, state: HybridState) -> HybridState:
     """The state as the loop reads it: costs in the instances' units, tours that begin with node 0."""
     best_RN, current_RN = _anchored(state.rows.best_RN), _anchored(state.rows.current_RN)
+    # A descent that the time limit cut short has a tour that is whole, and perhaps the best.
+    ahead_R = state.rows.unjudged() & (state.rows.cost_R3[:, 0] < state.rows.cost_R3[:, BEST])
+    best_RN = torch.where(ahead_R.unsqueeze(1), _anchored(state.rows.work_RN), best_RN)
     best_R, current_R = batch.cost(best_RN), batch.cost(current_RN)
     better_R = best_R < state.incumbent_cost_B
     return replace(

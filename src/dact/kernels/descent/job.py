@@ -102,6 +102,10 @@ class Rows:
         self.dirty_RW.copy_(all_bits(nodes, depots, self.dirty_RW.device).expand_as(self.dirty_RW))
         self.count_R6[:, COUNTS.index("scan")] = 0
 
+    def unjudged(self) -> Tensor:
+        """(R,) bool: is the row in the middle of a descent?"""
+        return self.count_R6[:, COUNTS.index("judged")] == 0
+
     def done(self, rounds: int) -> Tensor:
         """(R,) bool: has the row made its rounds, and is the last one judged?"""
         return (self.count_R6[:, 0] >= rounds) & (self.count_R6[:, 5] == 1)
