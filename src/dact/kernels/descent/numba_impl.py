@@ -17,26 +17,11 @@ from numba import config
 
 from dact.kernels.descent.job import KICKS, Launch
 from dact.kernels.descent.numba_kicks import MOST_STRINGS, kicked
-from dact.kernels.descent.numba_moves import (
-    EMPTY,
-    ONE,
-    ZERO,
-    Row,
-    bare,
-    copy,
-    distance,
-    draw,
-    feasible,
-    gain,
-    make,
-    mark,
-    named,
-    node_at,
-    settle,
-)
+from dact.kernels.descent.numba_moves import ZERO, feasible, gain, make, named, settle
+from dact.kernels.descent.numba_row import EMPTY, ONE, Row, bare, copy, distance, draw, mark, node_at
 from dact.kernels.nvrtc import cache_folder
 
-FILES = ("numba_moves.py", "numba_kicks.py", "numba_impl.py")
+FILES = ("numba_row.py", "numba_moves.py", "numba_kicks.py", "numba_impl.py")
 ROUNDS, MOVES, LOOKS, BETTERS, SCAN, JUDGED = range(6)
 
 

@@ -4,23 +4,8 @@
 # ruff: noqa: ANN001, ANN201, ANN202
 import numpy as np
 
-from dact.kernels.descent.numba_moves import (
-    LENGTH,
-    bare,
-    copy,
-    distance,
-    draw,
-    feasible,
-    gain,
-    make,
-    mark,
-    mixed,
-    named,
-    node_at,
-    route_end,
-    settle,
-    wrapped,
-)
+from dact.kernels.descent.numba_moves import feasible, gain, make, named, settle
+from dact.kernels.descent.numba_row import LENGTH, bare, copy, distance, draw, mark, mixed, node_at, route_end, wrapped
 
 PAIRS, NEARBY, BRIDGE, RUIN = range(4)
 TAKEN = 0xFFFF
