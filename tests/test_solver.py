@@ -118,10 +118,10 @@ def test_a_target_stops_the_search() -> None:
 
 
 def test_a_time_limit_alone_means_as_many_steps_as_fit() -> None:
-    """Steps may be unlimited when time is not."""
+    """Steps may be unlimited when time is not; a moment of it is left for the last look at the answer."""
     result = dact.solve(points("tsp", 10), steps=None, time_limit=0.3)
     assert result.steps > 0
-    assert result.seconds >= 0.3
+    assert result.seconds >= 0.29
 
 
 def test_gap_is_against_the_best_known_value() -> None:

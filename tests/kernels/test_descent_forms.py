@@ -1,6 +1,7 @@
 """Forms that make rounds of kick and descent: against the reference, on odd instances, whole and in pieces."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
@@ -161,6 +162,27 @@ def test_rows_beside_do_not_matter(form: Form, name: str) -> None:
         finish(form, descent(terrain, rows, rounds=10, looks=100 + len(rows.work_RN)))
     assert same(Rows(**{name: x[order_R] for name, x in vars(together).items()}), turned)
     assert same(Rows(**{name: x[:1] for name, x in vars(turned).items()}), alone)
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_asymmetric_instances_beside_do_not_matter(form: Form, problem: str) -> None:
+    """A row with a symmetric matrix comes to the same end alone as beside one whose matrix is asymmetric."""
+    whole, one_way = CASES[f"{problem}, whole matrix"], CASES[f"{problem}, whole asymmetric matrix"]
+    assert whole.distance_INN is not None
+    assert one_way.distance_INN is not None
+    both = replace(
+        whole,
+        distance_INN=torch.cat((whole.distance_INN, one_way.distance_INN)),
+        matrix_B=torch.tensor([0, 1, 0]),
+    )
+    tour_BN = starts(whole)
+    together, alone = (terrain_of(batch, tour_BN, neighbours=10) for batch in (both, whole))
+    assert together.one_way_I.tolist() == [0, 1, 0]
+    ends = [begin(terrain, tour_BN) for terrain in (together, alone)]
+    for terrain, rows in zip((together, alone), ends, strict=True):
+        finish(form, descent(terrain, rows, settings=KickConfig(kick="pairs", size=4), rounds=20, temperature=0.02))
+    kept_R = torch.tensor([0, 2])
+    assert same(*(Rows(**{name: x[kept_R] for name, x in vars(rows).items()}) for rows in ends))
 
 
 def test_a_ruin_that_cannot_be_repaired(form: Form) -> None:

@@ -7,11 +7,13 @@ import torch
 
 import dact
 from dact.instances import check, generate_set, read
-from dact.kernels.descent import NEIGHBOURHOODS, codes
+from dact.kernels.descent import NEIGHBOURHOODS, codes, launch
+from dact.kernels.descent.job import COUNTS
 from dact.kernels.descent.reference import best_moves_reference
 from dact.kernels.row_draws import streams
 from dact.problems import PROBLEMS, Batch
 from dact.search import HybridConfig, HybridSearcher, SearchState, Stop, run, start_state
+from dact.search.exact import best_of_all, every_tour
 from dact.search.hybrid import settled, terrain_of
 from dact.tours import is_permutation
 
@@ -125,7 +127,7 @@ def test_a_descent_cut_short_counts(problem_name: str, monkeypatch: pytest.Monke
     batch = sample(problem_name, size=60)
     searcher, late = HybridSearcher(HybridConfig(), 1), iter([False, True])
     rows, state = begun(batch, problem_name)
-    monkeypatch.setattr(HybridSearcher, "_late", lambda _: next(late))
+    monkeypatch.setattr(HybridSearcher, "_late", lambda _: next(late, True))
     after = searcher.advance(rows, state, 1)
     assert is_permutation(after.incumbent_BN).all()
     assert (after.incumbent_cost_B < state.cost_B).any()
@@ -150,13 +152,57 @@ def test_harbour60_reaches_its_best_known_cost() -> None:
     assert dact.solve(instance, steps=1500, walks=1, seed=1).cost <= 1.005 * 12_250
 
 
-def test_tiny_instances(problem_name: str) -> None:
-    """One, two, three nodes are answered without a search."""
+def test_tiny_instances(problem_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One, two, three nodes are answered without a round, whatever the time limit, by tours known to be optimal."""
+    monkeypatch.setattr(HybridSearcher, "advance", None)
+    monkeypatch.setattr("dact.kernels.descent.compile_form", None)
     for size in (1, 2, 3):
         if problem_name == "tsp" and size == 1:
             continue
         instance = generate_set(problem_name, size, 1, seed=2)[0]
-        assert not check(instance, dact.solve(instance, steps=20).routes).violations
+        result = dact.solve(instance, time_limit=3600.0)
+        assert not check(instance, result.routes).violations
+        assert result.local_optimum
+        assert result.steps == 0
+
+
+def test_the_best_of_all_tours() -> None:
+    """Three customers of 2, 2 and 3 units and vehicles for 4: the two light ones share a route."""
+    points = [[0, 0], [0, 1], [0, 2], [5, 0]]
+    instance = dact.Instance.from_arrays(points, demand=[0, 2, 2, 3], capacity=4)
+    result = dact.solve(instance)
+    assert result.cost == 4 + 10
+    assert {frozenset(route) for route in result.routes} == {frozenset({1, 2}), frozenset({3})}
+
+
+@pytest.mark.parametrize(
+    ("depots", "customers", "tours"), [(0, 5, 24), (0, 6, 120), (4, 3, 120), (3, 2, 12), (1, 3, 6)]
+)
+def test_every_tour_is_tried(depots: int, customers: int, tours: int) -> None:
+    """All orders of the customers and all ways to cut them into routes are tried, each once."""
+    found = {tuple(tour) for tour in every_tour(customers + depots, max(depots, 1))}
+    assert len(found) == tours
+    assert all(sorted(tour) == list(range(customers + depots)) and tour[0] == 0 for tour in found)
+
+
+def test_larger_instances_are_searched() -> None:
+    """Seven nodes, or four customers with a vehicle for each, have too many tours to try them all."""
+    assert best_of_all(sample("tsp", size=7)) is None
+    assert best_of_all(sample("cvrp", size=4)) is None
+
+
+def test_rounds_that_the_time_limit_cuts_are_not_reported(problem_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps of a search are the rounds that every row has made, not those it was asked for."""
+    batch, looks = sample(problem_name), iter([False, False, True, True])
+    searcher, launches = HybridSearcher(HybridConfig(), 1), []
+    rows, state = begun(batch, problem_name)
+    monkeypatch.setattr(HybridSearcher, "_late", lambda _: next(looks, True))
+    monkeypatch.setattr("dact.kernels.descent.LOOKS", 60)
+    monkeypatch.setattr("dact.kernels.descent.launch", lambda work: (launches.append(work), launch(work)))
+    after = searcher.advance(rows, state, 1000)
+    assert len(launches) == 2
+    begun_B, judged_B = (launches[0].rows.count_R6[:, COUNTS.index(name)] for name in ("rounds", "judged"))
+    assert searcher.steps_made(after, 1000) == int((begun_B - 1 + judged_B).min()) < 1000
 
 
 @pytest.mark.parametrize(

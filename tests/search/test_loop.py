@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from begun import begun
 from dact.policy import Policy, PolicyConfig
 from dact.problems import PROBLEMS, Batch
 from dact.search import Pace, PlainEngine, SearchConfig, SearchState, Stop, best_costs, run
+from dact.search.searcher import StepByStep
 
 
 def make_engine(problem_name: str, **settings: object) -> PlainEngine:
@@ -89,12 +91,19 @@ def test_a_target_ends_the_search_at_once(batch: Batch, problem_name: str) -> No
     assert run(make_engine(problem_name), batch, begun(problem_name, batch, "greedy"), stop).steps == 0
 
 
+def test_a_cost_of_nothing_ends_the_search(problem_name: str, batch: Batch) -> None:
+    """Where all nodes are one point, no step is made: nothing can be better."""
+    nowhere = replace(batch, coordinates_BN2=torch.zeros_like(batch.coordinates_BN2))
+    done = run(make_engine(problem_name), nowhere, begun(problem_name, nowhere, "greedy"), Stop(seconds=1e9))
+    assert done.steps == 0
+
+
 def test_an_interrupted_search_keeps_what_it_found(batch: Batch, problem_name: str) -> None:
     """Ctrl-C in the fourth step leaves the state after the third."""
     engine = make_engine(problem_name)
     calls = itertools.count()
 
-    class Interrupted:
+    class Interrupted(StepByStep):
         def advance(self, *arguments: object) -> SearchState:
             if next(calls) == 3:
                 raise KeyboardInterrupt

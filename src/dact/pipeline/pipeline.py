@@ -171,15 +171,23 @@ class Pipeline:
 
         `finish` lets the method have a last look at the best tours; it may take a little longer than the time limit.
         """
+        exact_BN = self.searcher.exact(batch) if stop.steps != 0 else None
+        if exact_BN is not None:
+            run = self._run(batch, Starts(exact_BN, starts.stream_R), Stop(steps=0), watch)
+            return self._found(batch, starts, exact_BN, run, optimal=True)
         limit = stop.seconds
         if finish:
             stop.leave(self.searcher.finish_seconds(batch))
-        run = search_batch(
-            self.searcher, batch, starts.tour_BN, starts.stream_R, augment=self.copies, stop=stop, watch=watch
-        )
+        run = self._run(batch, starts, stop, watch)
         best_BN, optimal, stop.seconds = best_tours(run.state, self.copies), False, limit
-        if finish and not run.interrupted and run.steps:
+        if finish and not run.interrupted and stop.steps != 0:
             best_BN, optimal = self.searcher.finish(batch, best_BN, stop.deadline(FINISH_SECONDS))
+        return self._found(batch, starts, best_BN, run, optimal=optimal)
+
+    def _run(self, batch: Batch, starts: Starts, stop: Stop, watch: Watcher | None) -> SearchRun:
+        return search_batch(self.searcher, batch, *starts, augment=self.copies, stop=stop, watch=watch)
+
+    def _found(self, batch: Batch, starts: Starts, best_BN: Tensor, run: SearchRun, *, optimal: bool) -> Found:
         return Found(
             problem=self.problem, batch=batch, start_BN=starts.tour_BN, best_BN=best_BN, run=run, optimal=optimal
         )

@@ -66,7 +66,8 @@ def search_batch(
     state = start_state(tour_RN, rows.cost(tour_RN), stream_R)
     began = stop.elapsed()
     searcher.limit(stop)
-    searcher.prepare(rows, state)
+    if stop.steps != 0:
+        searcher.prepare(rows, state)
     # A first search on a GPU compiles for half a minute, which nobody means by a time limit.
     stop.leave_out(stop.elapsed() - began)
     # With a target the moments of looking decide where the search ends, so they may not depend on the clock.

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from dact.kernels import descent
 from dact.problems import Batch
+from dact.search.exact import best_of_all
 from dact.search.searcher import StepByStep
 from dact.search.state import SearchState
 from dact.search.stop import Stop
@@ -108,7 +109,7 @@ class HybridState(SearchState):
     rows: descent.Rows
     settings: Settled
     target: int = 0
-    """Rounds that every row has been asked for."""
+    """Rounds that every row has made."""
 
 
 @dataclass
@@ -152,7 +153,16 @@ class HybridSearcher(StepByStep):
             self._run(begun, target)
             if target % begun.settings.takeover == 0:
                 _take_over(begun.rows, self.walks)
-        return _told(batch, replace(begun, target=end))
+        made = _rounds_made(begun.rows) if self._late() else end
+        return _told(batch, replace(begun, target=min(made, end)))
+
+    def steps_made(self, state: SearchState, asked: int) -> int:
+        """Rounds that all rows have finished."""
+        return state.target if isinstance(state, HybridState) else asked
+
+    def exact(self, batch: Batch) -> Tensor | None:
+        """Optimal tours of instances with a few nodes."""
+        return best_of_all(batch)
 
     def finish_seconds(self, batch: Batch) -> float:
         """Two passes over all pairs of nodes; a GPU takes less."""
@@ -243,6 +253,11 @@ def _take_over(rows: descent.Rows, walks: int) -> None:
         view = tensor.view(torch.int16)
         view[bad] = view[good]
     rows.cost_R3[bad, :BEST] = rows.cost_R3[good, :BEST]
+
+
+def _rounds_made(rows: descent.Rows) -> int:
+    """By every row; a round whose descent has not ended does not count."""
+    return int((rows.count_R6[:, 0] - rows.unjudged().int()).amin().clamp(min=0))
 
 
 def _told(batch: Batch, state: HybridState) -> HybridState:

@@ -104,7 +104,7 @@ def run(
             began = stop.elapsed()
             with one_thread_per_operation():
                 state = searcher.advance(batch, state, steps)
-            done += steps
+            done = searcher.steps_made(state, done + steps)
             record.look(done, stop.elapsed(), best_costs(state, augment))
             pace.took(steps, stop.elapsed() - began)
             if watch is not None:

@@ -45,6 +45,14 @@ class Searcher(Protocol):
         """The state after `steps` more steps."""
         ...
 
+    def steps_made(self, state: SearchState, asked: int) -> int:
+        """Steps that every row has made, of those it has been asked for in all: a time limit may have cut them."""
+        ...
+
+    def exact(self, batch: Batch) -> Tensor | None:
+        """Optimal tours, where the method knows them without a search."""
+        ...
+
     def finish_seconds(self, batch: Batch) -> float:
         """About what `finish` takes."""
         ...
@@ -63,6 +71,14 @@ class StepByStep:
 
     def limit(self, stop: Stop) -> None:
         """When the search ends does not matter."""
+
+    def steps_made(self, state: SearchState, asked: int) -> int:
+        """All."""
+        return asked
+
+    def exact(self, batch: Batch) -> Tensor | None:
+        """There is nothing but the search."""
+        return None
 
     def finish_seconds(self, batch: Batch) -> float:
         """Nothing is done."""

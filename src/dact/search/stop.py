@@ -51,7 +51,8 @@ class Stop:
         """Should the search stop?"""
         if self.steps is not None and steps_done >= self.steps:
             return True
-        if self.target is not None and cost <= self.target:
+        # No tour costs less than nothing.
+        if cost <= max(0.0, self.target or 0.0):
             return True
         return self.left() <= 0
 

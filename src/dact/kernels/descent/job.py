@@ -18,12 +18,10 @@ KICKS = ("pairs", "nearby", "bridge", "ruin")
 """2-opt moves of pairs of nodes anywhere; moves of any kind near one node; the double bridge (TSP); strings of nodes
 near one node taken out and put back where it is cheapest."""
 POINTERS = (
-    "xy", "dist", "matrix", "demand", "capacity", "near", "least", "source", "codes", "work", "current", "best", "cost",
-    "dirty", "stream", "count", "space",
+    "xy", "dist", "matrix", "one_way", "demand", "capacity", "near", "least", "source", "codes", "work", "current",
+    "best", "cost", "dirty", "stream", "count", "space",
 )  # fmt: skip
-SIZES = (
-    "rows", "nodes", "depots", "neighbours", "variants", "behind", "before", "words", "asymmetric", "rounds", "looks"
-)  # fmt: skip
+SIZES = ("rows", "nodes", "depots", "neighbours", "variants", "behind", "before", "words", "rounds", "looks")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +56,8 @@ class Terrain:
     """float32, row to column; may be asymmetric."""
     matrix_I: Tensor
     """int32: which matrix."""
+    one_way_I: Tensor
+    """int32: 1 where lengths depend on the direction."""
     demand_IN: Tensor
     """int32."""
     capacity_I: Tensor
@@ -68,6 +68,7 @@ class Terrain:
     """float32: what a move has to gain."""
     depots: int
     asymmetric: bool
+    """Is any instance `one_way`, so that rows need memory for that?"""
 
     @property
     def nodes(self) -> int:
@@ -207,15 +208,15 @@ def c_job(launch: Launch, space: Tensor | None) -> CJob:
     """The struct that the C form takes; it points into the launch's tensors, which have to outlive it."""
     terrain, rows, settings = launch.terrain, launch.rows, launch.settings
     tensors = (
-        terrain.xy_IN2, terrain.distance_MNN, terrain.matrix_I, terrain.demand_IN, terrain.capacity_I,
-        terrain.near_INK, terrain.least_I, rows.source_R, launch.codes_V, rows.work_RN, rows.current_RN, rows.best_RN,
-        rows.cost_R3, rows.dirty_RW, rows.stream_R, rows.count_R6, space,
+        terrain.xy_IN2, terrain.distance_MNN, terrain.matrix_I, terrain.one_way_I, terrain.demand_IN,
+        terrain.capacity_I, terrain.near_INK, terrain.least_I, rows.source_R, launch.codes_V, rows.work_RN,
+        rows.current_RN, rows.best_RN, rows.cost_R3, rows.dirty_RW, rows.stream_R, rows.count_R6, space,
     )  # fmt: skip
     for tensor in tensors:
         assert tensor is None or tensor.is_contiguous()
     sizes = (
         len(rows.work_RN), terrain.nodes, terrain.depots, terrain.near_INK.shape[2], len(launch.codes_V),
-        *launch.cuts, rows.dirty_RW.shape[1], int(terrain.asymmetric), launch.rounds, launch.looks,
+        *launch.cuts, rows.dirty_RW.shape[1], launch.rounds, launch.looks,
     )  # fmt: skip
     kick = CKick(KICKS.index(settings.kick), settings.size, settings.window)
     pointers = (None if tensor is None else tensor.data_ptr() for tensor in tensors)

@@ -154,7 +154,7 @@ def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperat
 
 @bare(nogil=True, cache=True)
 def _run_rows(
-    first, last, depots, asymmetric, matrix, xy, dist, which, demand, capacity, near, least, source, codes, behind,
+    first, last, depots, matrix, xy, dist, which, one_way, demand, capacity, near, least, source, codes, behind,
     before, work, current, best, cost, dirty, stream, count, rounds, looks, kick, reach, temperature, cooling, space,
     turn,
 ):  # fmt: skip
@@ -165,7 +165,7 @@ def _run_rows(
         copy(work[index], space[0], nodes)
         space[6, 0], space[6, 1] = nodes, -1
         row = Row(
-            nodes, depots, np.int64(capacity[instance]), least[instance], reach, asymmetric, matrix,
+            nodes, depots, np.int64(capacity[instance]), least[instance], reach, one_way[instance] != 0, matrix,
             xy[instance if not matrix else 0], dist[which[instance] if matrix else 0], demand[instance], near[instance],
             codes, behind, before, space[0], space[1], space[2], space[3], space[4], space[5], turn, dirty[index],
             space[6], space[7], stream[index : index + 1],
@@ -180,11 +180,11 @@ def launch_numba(launch: Launch) -> None:
     none2, none3 = np.zeros((1, 1, 2), np.float32), np.zeros((1, 1, 1), np.float32)
     matrix = terrain.distance_MNN is not None
     arguments = (
-        terrain.depots, terrain.asymmetric, matrix,
+        terrain.depots, matrix,
         none2 if terrain.xy_IN2 is None else terrain.xy_IN2.numpy(),
         none3 if terrain.distance_MNN is None else terrain.distance_MNN.numpy(),
-        terrain.matrix_I.numpy(), terrain.demand_IN.numpy(), terrain.capacity_I.numpy(), terrain.near_INK.numpy(),
-        terrain.least_I.numpy(), rows.source_R.numpy(), launch.codes_V.numpy(), *launch.cuts,
+        terrain.matrix_I.numpy(), terrain.one_way_I.numpy(), terrain.demand_IN.numpy(), terrain.capacity_I.numpy(),
+        terrain.near_INK.numpy(), terrain.least_I.numpy(), rows.source_R.numpy(), launch.codes_V.numpy(), *launch.cuts,
         rows.work_RN.numpy(),
         rows.current_RN.numpy(), rows.best_RN.numpy(), rows.cost_R3.numpy(), rows.dirty_RW.numpy().view(np.uint32),
         rows.stream_R.numpy().view(np.uint64), rows.count_R6.numpy(), launch.rounds, launch.looks,

@@ -5,6 +5,7 @@ struct Job {
     const float* xy;      // I x N x 2: coordinates, or null where there are matrices
     const float* dist;    // M x N x N, or null
     const int* matrix;    // I: which matrix
+    const int* one_way;   // I: do its lengths depend on the direction?
     const int* demand;    // I x N
     const int* capacity;  // I
     const u16* near;      // I x N x K: neighbours, nearest first
@@ -22,7 +23,7 @@ struct Job {
     i64 bytes;            // of a row's working memory
     double temperature;   // of acceptance, as a share of the cost ...
     double cooling;       // ... and its logarithm's change in each round
-    int rows, nodes, depots, neighbours, variants, behind, before, words, asymmetric;
+    int rows, nodes, depots, neighbours, variants, behind, before, words;
     int rounds;           // a row stops after so many in all ...
     int looks;            // ... and after so many looks in this launch
     float reach;          // neighbours beyond so many times the edge that is cut are not tried; 0: all are
@@ -134,7 +135,7 @@ DEVICE Row open_row(const Job& job, int index, char* space) {
     row.words = job.words;
     row.lane = LANE;
     row.empty = -1;
-    row.asymmetric = job.asymmetric;
+    row.asymmetric = job.one_way[instance];
     row.reach = job.reach;
     row.capacity = job.capacity[instance];
     row.least = job.least[instance];

@@ -32,19 +32,21 @@ def make_terrain(
         distance_MNN, matrix_I = None, torch.zeros(instances, dtype=torch.int32, device=device)
     customers = coordinates_IN2.shape[1] - depots
     kept = min(neighbours, customers - 1)
-    least_I = LEAST_GAIN / 2 * start_cost_I
+    least_I, one_way_I = LEAST_GAIN / 2 * start_cost_I, torch.zeros(instances, dtype=torch.bool, device=device)
     if distance_MNN is not None:
         least_I = torch.where(_gains_are_exact(distance_MNN)[matrix_I.long()], 0.5, least_I)
+        one_way_I = (distance_MNN != distance_MNN.transpose(1, 2)).flatten(1).any(1)[matrix_I.long()]
     return Terrain(
         xy_IN2=coordinates_IN2.float().contiguous() if distance_MNN is None else None,
         distance_MNN=None if distance_MNN is None else distance_MNN.float().contiguous(),
         matrix_I=matrix_I.int().contiguous(),
+        one_way_I=one_way_I.int(),
         demand_IN=demand_IN.int().contiguous(),
         capacity_I=capacity_I.int().contiguous(),
         near_INK=_nearest(coordinates_IN2, distance_MNN, matrix_I, depots, kept),
         least_I=least_I.float().contiguous(),
         depots=depots,
-        asymmetric=distance_MNN is not None and not torch.equal(distance_MNN, distance_MNN.transpose(1, 2)),
+        asymmetric=distance_MNN is not None and bool(one_way_I.any()),
     )
 
 
