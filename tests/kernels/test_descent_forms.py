@@ -151,6 +151,34 @@ def test_forms_agree(form_named: Callable[[str], Form], pair: tuple[str, str], n
     assert same(*ends)
 
 
+@pytest.mark.parametrize("kick", KICKS)
+@pytest.mark.parametrize("name", ["tsp of 33", "cvrp of 53"])
+@pytest.mark.parametrize("pair", list(combinations(FORMS, 2)), ids="-".join)
+def test_forms_agree_on_centres(form_named: Callable[[str], Form], pair: tuple[str, str], name: str, kick: str) -> None:
+    """Two forms draw the same customers from a table of centres."""
+    tour_BN = starts(CASES[name])
+    terrain, ends = terrain_of(CASES[name], tour_BN, neighbours=10), []
+    table_RC = torch.randint(terrain.depots, terrain.nodes, (ROWS, 7), generator=torch.Generator().manual_seed(1))
+    for form in map(form_named, pair):
+        ends.append(replace(begin(terrain, tour_BN), centre_RC=table_RC.to(torch.uint16)))
+        settings = KickConfig(kick=kick, size=4, window=6)
+        finish(form, descent(terrain, ends[-1], settings=settings, rounds=20, temperature=0.02))
+    assert same(*ends)
+
+
+def test_kicks_begin_at_their_centres(form: Form) -> None:
+    """A ruin of one string of one node takes out the customer that the table names."""
+    tour_BN = starts(CASES["cvrp of 53"])
+    terrain = terrain_of(CASES["cvrp of 53"], tour_BN, neighbours=10)
+    named_R1 = terrain.depots + torch.arange(ROWS).unsqueeze(1)
+    rows = replace(begin(terrain, tour_BN), centre_RC=named_R1.to(torch.uint16))
+    finish(form, descent(terrain, rows))
+    before_RN = rows.work_RN.long()
+    form(descent(terrain, rows, settings=KickConfig(kick="ruin", size=1, window=1), rounds=1, looks=1))
+    for before_N, after_N, named in zip(before_RN, rows.work_RN.long(), named_R1.flatten(), strict=True):
+        assert torch.equal(before_N[before_N != named], after_N[after_N != named])
+
+
 @pytest.mark.parametrize("name", ["tsp of 33", "cvrp of 21"])
 def test_rows_beside_do_not_matter(form: Form, name: str) -> None:
     """A row comes to the same end alone, and among others in any order."""

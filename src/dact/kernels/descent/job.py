@@ -1,6 +1,6 @@
 """What a launch of rounds works on: instances, rows and their state, as flat arrays that every form reads alike.
 
-Shape letters: I instances, R rows, N nodes, K neighbours of a node, V kinds of moves, W words of 32 bits.
+Shape letters: I instances, R rows, N nodes, K neighbours of a node, V kinds of moves, W words of 32 bits, C centres.
 """
 
 import ctypes
@@ -19,9 +19,9 @@ KICKS = ("pairs", "nearby", "bridge", "ruin")
 near one node taken out and put back where it is cheapest."""
 POINTERS = (
     "xy", "dist", "matrix", "one_way", "demand", "capacity", "near", "least", "source", "codes", "work", "current",
-    "best", "cost", "dirty", "stream", "count", "space",
+    "best", "cost", "dirty", "stream", "count", "centre", "space",
 )  # fmt: skip
-SIZES = ("rows", "nodes", "depots", "neighbours", "variants", "behind", "before", "words", "rounds", "looks")
+SIZES = ("rows", "nodes", "depots", "neighbours", "variants", "behind", "before", "words", "rounds", "looks", "centres")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +96,8 @@ class Rows:
     """int64: each row's own random numbers."""
     count_R6: Tensor
     """int32: see COUNTS."""
+    centre_RC: Tensor
+    """uint16: customers that kicks begin at, one of these C drawn each time; C = 0 stands for any customer."""
 
     def all_dirty(self, depots: int) -> None:
         """Let the next descent look at every customer."""
@@ -158,6 +160,7 @@ def start_rows(terrain: Terrain, tour_RN: Tensor, source_R: Tensor, stream_R: Te
         dirty_RW=torch.zeros(rows, -(-nodes // 32), dtype=torch.int32, device=tour_RN.device),
         stream_R=stream_R.clone(),
         count_R6=torch.zeros(rows, len(COUNTS), dtype=torch.int32, device=tour_RN.device),
+        centre_RC=torch.zeros(rows, 0, dtype=torch.uint16, device=tour_RN.device),
     )
     state.cost_R3[:, 0] = tour_cost(terrain, tour_RN, source_R)
     state.all_dirty(terrain.depots)
@@ -210,13 +213,14 @@ def c_job(launch: Launch, space: Tensor | None) -> CJob:
     tensors = (
         terrain.xy_IN2, terrain.distance_MNN, terrain.matrix_I, terrain.one_way_I, terrain.demand_IN,
         terrain.capacity_I, terrain.near_INK, terrain.least_I, rows.source_R, launch.codes_V, rows.work_RN,
-        rows.current_RN, rows.best_RN, rows.cost_R3, rows.dirty_RW, rows.stream_R, rows.count_R6, space,
+        rows.current_RN, rows.best_RN, rows.cost_R3, rows.dirty_RW, rows.stream_R, rows.count_R6, rows.centre_RC,
+        space,
     )  # fmt: skip
     for tensor in tensors:
         assert tensor is None or tensor.is_contiguous()
     sizes = (
         len(rows.work_RN), terrain.nodes, terrain.depots, terrain.near_INK.shape[2], len(launch.codes_V),
-        *launch.cuts, rows.dirty_RW.shape[1], launch.rounds, launch.looks,
+        *launch.cuts, rows.dirty_RW.shape[1], launch.rounds, launch.looks, rows.centre_RC.shape[1],
     )  # fmt: skip
     kick = CKick(KICKS.index(settings.kick), settings.size, settings.window)
     pointers = (None if tensor is None else tensor.data_ptr() for tensor in tensors)

@@ -21,9 +21,14 @@ DEVICE double total_cost(const Row& row) {
     return warp_sum(total);
 }
 
+// The customer that a kick begins at.
+DEVICE int drawn_centre(Row& row) {
+    return row.C ? row.centre[draw(row.stream, row.C)] : row.D + draw(row.stream, row.nodes - row.D);
+}
+
 DEVICE bool drawn_move(Row& row, const Kick& kick, int centre, Move& m) {
     if (kick.kind == BRIDGE) {
-        int la = 1 + draw(row.stream, kick.window), lb = 1 + draw(row.stream, kick.window), a = draw(row.stream, row.N);
+        int la = 1 + draw(row.stream, kick.window), lb = 1 + draw(row.stream, kick.window), a = row.pos[drawn_centre(row)];
         m = {a, la, a + la, lb, false, false};
         return row.D == 0 && la + lb < row.N;
     }
@@ -35,7 +40,7 @@ DEVICE bool drawn_move(Row& row, const Kick& kick, int centre, Move& m) {
         v = row.near[u * row.K + draw(row.stream, among)];
         code = row.codes[draw(row.stream, row.V)];
     } else {
-        u = row.D + draw(row.stream, row.nodes - row.D);
+        u = drawn_centre(row);
         v = row.D + draw(row.stream, row.nodes - row.D);
         int k = draw(row.stream, 4);
         code = (row.D && (k & 2) ? 2 : 1) | (k & 1) << 5;
@@ -44,7 +49,7 @@ DEVICE bool drawn_move(Row& row, const Kick& kick, int centre, Move& m) {
 }
 
 ROUTINE void kick_by_moves(Row& row, const Kick& kick) {
-    int centre = row.D + draw(row.stream, row.nodes - row.D), made = 0;
+    int centre = drawn_centre(row), made = 0;
     for (int tries = 0; made < kick.size && tries < 4 * kick.size; tries++) {
         Move m;
         if (!drawn_move(row, kick, centre, m)) continue;
@@ -94,7 +99,7 @@ DEVICE bool ruined(const Row& row, int p, const int* routes, int count) {
 
 // Strings out of the routes near a node; the nodes left over come to the end of the tour's array. Gives their number.
 DEVICE void ruin(Row& row, const Kick& kick) {
-    int centre = row.D + draw(row.stream, row.nodes - row.D), routes[MOST_STRINGS];
+    int centre = drawn_centre(row), routes[MOST_STRINGS];
     int longest = kick.window, strings = 1 + draw(row.stream, kick.size), count = 0;
     if (strings > MOST_STRINGS) strings = MOST_STRINGS;
     for (int k = -1; k < row.K && count < strings; k++) {

@@ -8,6 +8,7 @@
 struct Row {
     int N;               // positions of the tour; fewer than `nodes` while a kick has taken customers out
     int nodes, D, K, V;  // nodes, depots (nodes 0 .. D-1), neighbours of each node, kinds of moves
+    int C;               // nodes that kicks begin at; 0: any customer
     int VS, VP;          // the first kinds cut the edge behind u, those up to VP the one before it, the others both
     int lane, words, asymmetric;
     int capacity, empty;  // place of the first depot with an empty route, or -1
@@ -17,6 +18,7 @@ struct Row {
     const int* demand;
     const u16* near;
     const int* codes;
+    const u16* centre;
     u16 *tour, *pos, *spare, *route, *start;
     int* cum;      // loads up to each place
     double* turn;  // what it costs to drive the edges up to each place backwards instead of forwards

@@ -155,8 +155,8 @@ def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperat
 @bare(nogil=True, cache=True)
 def _run_rows(
     first, last, depots, matrix, xy, dist, which, one_way, demand, capacity, near, least, source, codes, behind,
-    before, work, current, best, cost, dirty, stream, count, rounds, looks, kick, reach, temperature, cooling, space,
-    turn,
+    before, work, current, best, cost, dirty, stream, count, centre, rounds, looks, kick, reach, temperature, cooling,
+    space, turn,
 ):  # fmt: skip
     """Advance rows first .. last - 1. One compiled function, so that all of it is kept in the cache."""
     nodes = work.shape[1]
@@ -168,7 +168,7 @@ def _run_rows(
             nodes, depots, np.int64(capacity[instance]), least[instance], reach, one_way[instance] != 0, matrix,
             xy[instance if not matrix else 0], dist[which[instance] if matrix else 0], demand[instance], near[instance],
             codes, behind, before, space[0], space[1], space[2], space[3], space[4], space[5], turn, dirty[index],
-            space[6], space[7], stream[index : index + 1],
+            space[6], space[7], stream[index : index + 1], centre[index],
         )  # fmt: skip
         _run_row(row, current[index], best[index], cost[index], count[index], rounds, looks, kick, temperature, cooling)
         copy(space[0], work[index], nodes)
@@ -187,7 +187,8 @@ def launch_numba(launch: Launch) -> None:
         terrain.near_INK.numpy(), terrain.least_I.numpy(), rows.source_R.numpy(), launch.codes_V.numpy(), *launch.cuts,
         rows.work_RN.numpy(),
         rows.current_RN.numpy(), rows.best_RN.numpy(), rows.cost_R3.numpy(), rows.dirty_RW.numpy().view(np.uint32),
-        rows.stream_R.numpy().view(np.uint64), rows.count_R6.numpy(), launch.rounds, launch.looks,
+        rows.stream_R.numpy().view(np.uint64), rows.count_R6.numpy(), rows.centre_RC.numpy(),
+        launch.rounds, launch.looks,
         np.array([KICKS.index(settings.kick), settings.size, settings.window]), np.float32(settings.reach),
         launch.temperature, launch.cooling,
     )  # fmt: skip

@@ -25,6 +25,14 @@ def total_cost(row):
 
 
 @bare()
+def _drawn_centre(row):
+    """The customer that a kick begins at."""
+    if len(row.centre):
+        return np.int64(row.centre[draw(row, len(row.centre))])
+    return row.depots + draw(row, row.nodes - row.depots)
+
+
+@bare()
 def _drawn_pair(row, kind, window, centre):
     """Two nodes and the code of a move."""
     if kind == NEARBY and row.near.shape[1]:
@@ -33,7 +41,7 @@ def _drawn_pair(row, kind, window, centre):
         u = np.int64(centre if k == among else row.near[centre, k])
         v = np.int64(row.near[u, draw(row, among)])
         return u, v, np.int64(row.codes[draw(row, len(row.codes))])
-    u = row.depots + draw(row, row.nodes - row.depots)
+    u = _drawn_centre(row)
     v = row.depots + draw(row, row.nodes - row.depots)
     k = draw(row, 4)
     return u, v, (2 if row.depots and k & 2 else 1) | (k & 1) << 5
@@ -41,13 +49,13 @@ def _drawn_pair(row, kind, window, centre):
 
 @bare()
 def _kick_by_moves(row, kind, size, window):
-    centre = row.depots + draw(row, row.nodes - row.depots)
+    centre = _drawn_centre(row)
     made, tries = 0, 0
     while made < size and tries < 4 * size:
         tries += 1
         if kind == BRIDGE:
             la, lb = 1 + draw(row, window), 1 + draw(row, window)
-            a = draw(row, row.state[LENGTH])
+            a = row.pos[_drawn_centre(row)]
             b, fa, fb = a + la, False, False
             there = row.depots == 0 and la + lb < row.state[LENGTH]
         else:
@@ -98,7 +106,7 @@ def _ruined(row, p, count):
 @bare()
 def _ruin(row, size, window):
     """Strings out of the routes near a node; their nodes come to the end of the tour's array."""
-    centre = row.depots + draw(row, row.nodes - row.depots)
+    centre = _drawn_centre(row)
     strings, count = min(1 + draw(row, size), MOST_STRINGS), 0
     for k in range(-1, row.near.shape[1]):
         if count >= strings:

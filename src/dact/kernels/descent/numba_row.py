@@ -51,6 +51,8 @@ class Row(NamedTuple):
     lost: Any
     """The routes that have lost a string."""
     stream: Any
+    centre: Any
+    """Customers that kicks begin at; none: any."""
 
 
 @bare(inline="always")

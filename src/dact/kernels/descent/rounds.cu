@@ -19,6 +19,7 @@ struct Job {
     u32* dirty;           // R x W: nodes to be looked at
     i64* stream;          // R
     int* count;           // R x 6: rounds, moves, looks, rounds that found a new best, place of the scan, judged
+    const u16* centre;    // R x C: nodes that kicks begin at
     char* space;          // R x bytes, where a row's working memory does not fit on the chip
     i64 bytes;            // of a row's working memory
     double temperature;   // of acceptance, as a share of the cost ...
@@ -26,6 +27,7 @@ struct Job {
     int rows, nodes, depots, neighbours, variants, behind, before, words;
     int rounds;           // a row stops after so many in all ...
     int looks;            // ... and after so many looks in this launch
+    int centres;          // C; 0: kicks begin at any customer
     float reach;          // neighbours beyond so many times the edge that is cut are not tried; 0: all are
     Kick kick;
 };
@@ -144,6 +146,8 @@ DEVICE Row open_row(const Job& job, int index, char* space) {
     row.demand = job.demand + (i64)row.nodes * instance;
     row.near = job.near + (i64)row.nodes * row.K * instance;
     row.codes = job.codes;
+    row.C = job.centres;
+    row.centre = job.centre + (i64)row.C * index;
     row.stream = (u64)job.stream[index];
     lay_out(row, space);
     copy(row, job.work + (i64)index * row.nodes, row.tour);
