@@ -4,12 +4,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from begun import begun
+from begun import begun, open_moves
 from dact.kernels.pick_move import Feasible, idle_moves, open_pairs_reference
 from dact.kernels.tour_view import CAPACITY, tour_view_reference
 from dact.operators import OPERATORS
 from dact.problems import PROBLEMS
-from dact.search.step import open_moves
 
 pytest.importorskip("triton")
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from begun import begun
+from begun import begun, open_moves
 from dact.kernels.pair_logits import Aggregation, pair_logits_reference
 from dact.kernels.pick_move import ALL_MOVES, Feasible, fold_heads, open_pairs_reference, pick_move_reference
 from dact.kernels.row_draws import STEP, row_draws
@@ -14,7 +14,6 @@ from dact.kernels.tour_view import CAPACITY, tour_view_reference
 from dact.operators import OPERATORS
 from dact.policy import PairDistribution, Policy, PolicyConfig
 from dact.problems import PROBLEMS, Batch, capacity
-from dact.search import open_moves
 
 pytest.importorskip("triton")
 CLIP = 6.0

@@ -16,7 +16,6 @@ from dact.policy import (
     PositionConfig,
     adapted,
     make_critic,
-    parameter_count,
     single_aspect,
 )
 
@@ -28,6 +27,11 @@ def make(encoder: str, norm: str = "instance", features: int = 7) -> Policy:
     torch.manual_seed(0)
     config = dataclasses.replace(SMALL[encoder], norm=norm)
     return Policy(PolicyConfig(features=features, encoder=encoder, encoder_config=config))
+
+
+def parameter_count(policy: Policy) -> int:
+    """Numbers that are learnt."""
+    return sum(parameter.numel() for parameter in policy.parameters())
 
 
 @pytest.mark.parametrize(("features", "count"), [(2, 280_801), (7, 281_121)])

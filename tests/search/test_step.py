@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from begun import begun
+from begun import begun, open_moves
 from dact import tours
 from dact.operators import OPERATORS, two_opt
 from dact.problems import PROBLEMS, Batch, Tsp, capacity
-from dact.search import SearchState, accepted, open_moves, start_state, step
+from dact.search import SearchState, accepted, start_state, step
 
 SQUARE = torch.tensor([[[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]])
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from dact.problems import PROBLEMS
-from dact.training.command import Outcome, train_command
+from dact.training.command import TrainingResult, train_command
 from dact.training.config import NetworkConfig, TrainConfig, from_dict, to_toml
 from dact.training.curriculum import CurriculumConfig
 from dact.training.instances import InstanceSource
@@ -59,7 +59,7 @@ def tiny():
 def train(tiny):
     """Calls the command, with the tiny config where none is given."""
 
-    def call(folder: Path, config: TrainConfig | None = None, **options) -> Outcome:
+    def call(folder: Path, config: TrainConfig | None = None, **options) -> TrainingResult:
         if options.get("resume") is None:
             path = folder.with_suffix(".toml")
             path.write_text(to_toml(config or tiny()))

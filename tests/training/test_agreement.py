@@ -6,14 +6,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from begun import begun
+from begun import begun, open_moves
 from dact.operators import OPERATORS
 from dact.policy import Policy, PolicyConfig
 from dact.policy.weights import SHIPPED, Weights, load_weights
 from dact.problems import PROBLEMS, Batch
 from dact.search import PlainEngine, SearchConfig, SearchState
 from dact.search.engines.fused import FusedEngine
-from dact.search.step import open_moves
 from dact.training.networks import Networks
 from dact.training.rollout import Task, seen
 

@@ -11,7 +11,7 @@ from dact.cli.screen import emit, note, show_table
 from dact.cli.train_view import TrainView, cost_text
 from dact.interrupts import INTERRUPTED
 from dact.team import first_process, launched
-from dact.training import Outcome, Report, Watch, load_config, train_command
+from dact.training import Report, TrainingResult, Watch, load_config, train_command
 from dact.training.command import refuse_taken
 
 COLUMNS = ("setting", "segments", "minutes", "last cost", "best cost", "collapses", "folder")
@@ -34,7 +34,7 @@ class TrainRequest:
 class Run:
     """How a run ended, and what was last measured in it."""
 
-    outcome: Outcome
+    result: TrainingResult
     last: Report | None
 
 
@@ -46,10 +46,10 @@ def train_one(request: TrainRequest, *, as_json: bool) -> int:
     except KeyboardInterrupt:
         note("interrupted at once; what the last checkpoint has is kept")
         return INTERRUPTED
-    _say(run.outcome)
+    _say(run.result)
     if as_json and first_process():
         emit(json.dumps(record(run)))
-    return INTERRUPTED if run.outcome.interrupted else 0
+    return INTERRUPTED if run.result.interrupted else 0
 
 
 def train_sweep(request: TrainRequest, sweep: str, *, as_json: bool) -> int:
@@ -73,9 +73,9 @@ def train_sweep(request: TrainRequest, sweep: str, *, as_json: bool) -> int:
         rows.append(_row(setting, run))
         if as_json:
             emit(json.dumps({"setting": setting} | record(run)))
-        interrupted = run.outcome.interrupted
+        interrupted = run.result.interrupted
         if interrupted:
-            _say(run.outcome)
+            _say(run.result)
             break
     show_table(COLUMNS, rows)
     return INTERRUPTED if interrupted else 0
@@ -95,18 +95,18 @@ def parse_sweep(text: str) -> tuple[str, list[str]]:
 
 def record(run: Run) -> dict[str, Any]:
     """The JSON object of a run."""
-    outcome, progress = run.outcome, run.outcome.progress
+    result, progress = run.result, run.result.progress
     return {
-        "folder": str(outcome.folder),
-        "weights": None if outcome.weights is None else str(outcome.weights),
+        "folder": str(result.folder),
+        "weights": None if result.weights is None else str(result.weights),
         "segments": progress.segments,
         "minutes": round(progress.seconds / 60, 3),
         "last_cost": None if run.last is None else run.last.validation_cost,
         "best_cost": progress.best_cost if math.isfinite(progress.best_cost) else None,
         "best_gap": progress.best_gap,
         "collapses": progress.rollbacks,
-        "finished": outcome.finished,
-        "interrupted": outcome.interrupted,
+        "finished": result.finished,
+        "interrupted": result.interrupted,
     }
 
 
@@ -118,7 +118,7 @@ def _check(request: TrainRequest) -> None:
 
 
 def _train(request: TrainRequest, title: str = "") -> Run:
-    def start(watch: Watch | None) -> Outcome:
+    def start(watch: Watch | None) -> TrainingResult:
         return train_command(
             request.config,
             minutes=request.minutes,
@@ -131,45 +131,45 @@ def _train(request: TrainRequest, title: str = "") -> Run:
         )
 
     if not first_process():
-        return Run(outcome=start(None), last=None)
+        return Run(result=start(None), last=None)
     with TrainView(title or (request.resume or request.config or Path("training")).stem) as view:
-        return Run(outcome=start(view.show), last=view.validated)
+        return Run(result=start(view.show), last=view.validated)
 
 
-def _say(outcome: Outcome) -> None:
+def _say(result: TrainingResult) -> None:
     if not first_process():
         return
-    best = cost_text(_best(outcome), outcome.progress.best_gap)
-    weights = "" if outcome.weights is None else f", weights {outcome.weights}"
-    note(f"{outcome.folder}: {outcome.progress.segments:,} segments, best cost {best}{weights}")
-    if outcome.weights is None:
-        note(_why_no_weights(outcome))
-    if outcome.finished and outcome.segments == 0:
+    best = cost_text(_best(result), result.progress.best_gap)
+    weights = "" if result.weights is None else f", weights {result.weights}"
+    note(f"{result.folder}: {result.progress.segments:,} segments, best cost {best}{weights}")
+    if result.weights is None:
+        note(_why_no_weights(result))
+    if result.finished and result.segments == 0:
         note("its schedule is done: lengthen it with --set epochs=N, or --set schedule_minutes=M where it has minutes")
-    if not outcome.finished:
-        word = "interrupted" if outcome.interrupted else "not finished"
-        note(f"{word}; go on with: dact train --resume {outcome.folder}")
+    if not result.finished:
+        word = "interrupted" if result.interrupted else "not finished"
+        note(f"{word}; go on with: dact train --resume {result.folder}")
 
 
-def _why_no_weights(outcome: Outcome) -> str:
-    seconds = outcome.validation_seconds
+def _why_no_weights(result: TrainingResult) -> str:
+    seconds = result.validation_seconds
     takes = "" if seconds is None else f" (one takes about {seconds:.0f} s here; validation.count and .steps set it)"
     return f"there are no best weights yet: validations after some training choose them{takes}"
 
 
-def _best(outcome: Outcome) -> float | None:
-    cost = outcome.progress.best_cost
+def _best(result: TrainingResult) -> float | None:
+    cost = result.progress.best_cost
     return cost if math.isfinite(cost) else None
 
 
 def _row(setting: str, run: Run) -> tuple[str, ...]:
-    progress, last = run.outcome.progress, run.last
+    progress, last = run.result.progress, run.last
     return (
         setting,
         f"{progress.segments:,}",
         f"{progress.seconds / 60:.2f}",
         "-" if last is None else cost_text(last.validation_cost, last.validation_gap),
-        cost_text(_best(run.outcome), progress.best_gap),
+        cost_text(_best(run.result), progress.best_gap),
         str(progress.rollbacks),
-        str(run.outcome.folder),
+        str(run.result.folder),
     )

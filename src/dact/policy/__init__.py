@@ -4,7 +4,7 @@ from dact.policy.critic import Critic, CriticConfig
 from dact.policy.decoder import DecoderConfig
 from dact.policy.distribution import PairDistribution
 from dact.policy.encoders import ENCODERS, EncoderConfig
-from dact.policy.policy import Policy, PolicyConfig, adapted, make_critic, parameter_count, single_aspect
+from dact.policy.policy import Policy, PolicyConfig, adapted, make_critic, single_aspect
 from dact.policy.positions import PositionConfig
 from dact.policy.weights import (
     Card,
@@ -35,7 +35,6 @@ __all__ = [
     "find_weights",
     "load_weights",
     "make_critic",
-    "parameter_count",
     "read_card",
     "save_weights",
     "shipped",

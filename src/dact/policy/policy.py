@@ -118,8 +118,3 @@ def adapted(policy: Policy, critic: Critic, wanted: CriticConfig) -> Critic:
     changed = make_critic(policy.config)
     changed.load_state_dict(changed.state_dict() | critic.state_dict())
     return changed
-
-
-def parameter_count(module: nn.Module) -> int:
-    """Number of parameters."""
-    return sum(parameter.numel() for parameter in module.parameters())

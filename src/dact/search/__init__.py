@@ -19,7 +19,7 @@ from dact.search.hybrid import HybridConfig, HybridSearcher, usual_walks
 from dact.search.loop import Pace, SearchRun, Snapshot, Watcher, best_costs, run
 from dact.search.searcher import Searcher
 from dact.search.state import SearchState, start_state
-from dact.search.step import NEVER, look, open_moves, step
+from dact.search.step import NEVER, look, step
 from dact.search.stop import Stop
 from dact.search.trace import Trace, TracePoint
 
@@ -50,7 +50,6 @@ __all__ = [
     "capturing",
     "engine_for",
     "look",
-    "open_moves",
     "rehearse",
     "rows_at_once",
     "run",

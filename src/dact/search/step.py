@@ -1,11 +1,11 @@
-"""One step: what it sees, which moves are open, and what comes of a move. No step talks to the host."""
+"""One step: what the policy sees, and the state after a move. Nothing here waits for the device."""
 
 from collections.abc import Callable
 
 from torch import Tensor
 
 from dact.kernels.make_move import make_move
-from dact.kernels.pick_move import Feasible, open_pairs
+from dact.kernels.pick_move import Feasible
 from dact.kernels.tour_view import tour_view
 from dact.operators import Operator, two_opt
 from dact.problems import Batch, Problem
@@ -25,11 +25,6 @@ def look(
         return view(tour_BN, batch, problem.view, problem.idle)
     allowed_BNN = problem.allowed_moves(batch, tour_BN, operator)
     return problem.node_features(batch, tour_BN), Feasible(mask_BNN=allowed_BNN)
-
-
-def open_moves(problem: Problem, batch: Batch, tour_BN: Tensor, last_move_B2: Tensor, operator: Operator) -> Tensor:
-    """(B, N, N) bool: feasible pairs, without the diagonal and without the last pair in either order."""
-    return open_pairs(tour_BN, last_move_B2, look(problem, batch, tour_BN, operator)[1])
 
 
 def step(

@@ -1,7 +1,7 @@
 """Training: n-step PPO with a curriculum (Appendix C). `train_command` runs a config; the rest are its parts."""
 
 from dact.kernels.ppo_loss import n_step_returns
-from dact.training.command import Outcome, make_trainer, train_command
+from dact.training.command import TrainingResult, make_trainer, train_command
 from dact.training.config import TrainConfig, load_config
 from dact.training.curriculum import ScheduleConfig
 from dact.training.networks import RuntimeConfig
@@ -11,7 +11,6 @@ from dact.training.rollout import Segment, Task, rollout
 from dact.training.trainer import Trainer
 
 __all__ = [
-    "Outcome",
     "PpoConfig",
     "Report",
     "RuntimeConfig",
@@ -20,6 +19,7 @@ __all__ = [
     "Task",
     "TrainConfig",
     "Trainer",
+    "TrainingResult",
     "Watch",
     "evaluate_segment",
     "load_config",

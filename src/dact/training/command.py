@@ -36,7 +36,7 @@ progress is counted in, and what its best costs were measured by."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class TrainingResult:
     """How a call of a run ended."""
 
     folder: Path
@@ -63,7 +63,7 @@ def train_command(
     segments: int | None = None,
     tensorboard: bool = True,
     watch: Watch | None = None,
-) -> Outcome:
+) -> TrainingResult:
     """Train by a config file, or go on with the run in a directory.
 
     `minutes` and `segments` limit this call (time counts from here, with compiling), `init` names weights to start
@@ -95,7 +95,7 @@ def train_command(
     finally:
         team.leave()
     best = folder / BEST
-    return Outcome(
+    return TrainingResult(
         folder=folder,
         weights=best if best.exists() else None,
         progress=trainer.progress,

@@ -13,7 +13,7 @@ from torch import Tensor
 from dact.policy import Critic, Policy, PolicyConfig, make_critic
 from dact.problems import Problem
 from dact.search import PRECISIONS, Engine, SearchConfig, engine_for
-from dact.training.blocks import Work, in_blocks
+from dact.training.chunks import Work, in_chunks
 
 log = logging.getLogger(__name__)
 HALVES = {name: each.dtype for name, each in PRECISIONS.items() if each.half}
@@ -105,7 +105,7 @@ class Networks:
         if self.device.type != "cpu":
             return work(features_RNF, *others)
         parameters = [*self.policy.parameters(), *self.critic.parameters()]
-        return in_blocks(work, (features_RNF, *others), parameters, features_RNF.shape[1])
+        return in_chunks(work, (features_RNF, *others), parameters, features_RNF.shape[1])
 
     def encode(self, features_RNF: Tensor) -> Tensor:
         """(S, R, N, D) aspects."""

@@ -17,7 +17,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from dact.kernels.dual_layer.blocks import (
+from dact.kernels.dual_layer.forward import Kept, Launch, LayerWeights, settings_of
+from dact.kernels.dual_layer.parts import (
     lines,
     matrix,
     norm_gradient,
@@ -28,7 +29,6 @@ from dact.kernels.dual_layer.blocks import (
     start,
     tile,
 )
-from dact.kernels.dual_layer.forward import Kept, Launch, Weights, settings_of
 from dact.kernels.launch import MULTIPROCESSORS
 
 TOP = 16.0
@@ -194,21 +194,21 @@ def _attention_kernel(
     tl.store(part_ptr + seen_row * D + turned_DK, seen_out_DK)
 
 
-def extents(weights: Weights) -> list[int]:
+def extents(weights: LayerWeights) -> list[int]:
     """How many numbers each of a layer's parameters has, in their order."""
     packed = weights.packed
     matrices = (packed.project_SH4DK, packed.out_SED, packed.into_SDC, packed.into_bias_SC, packed.onward_SCD)
     return [x.numel() for x in (*matrices, packed.onward_bias_SD)]
 
 
-def make_parts(layers: int, rows: int, weights: Weights) -> Tensor:
+def make_parts(layers: int, rows: int, weights: LayerWeights) -> Tensor:
     """Room for the sums of every program, (layers, T, X): X numbers are a layer's parameters one after the other."""
     parts = min(rows, MULTIPROCESSORS // 2)
     return torch.empty(layers, parts, sum(extents(weights)), device=weights.back_SED.device)
 
 
 def backward(
-    grad_SBND: Tensor, largest: Tensor | None, kept: Kept, weights: Weights, part_TX: Tensor, precision: str
+    grad_SBND: Tensor, largest: Tensor | None, kept: Kept, weights: LayerWeights, part_TX: Tensor, precision: str
 ) -> tuple[Tensor, Tensor]:
     """Gradients of the sum before the first norm, (S, B, N, D), and of the projections, (S, B, N, 4 D).
 
@@ -229,7 +229,7 @@ def backward(
 
 
 def _feed_forward(
-    grad_SBND: Tensor, largest: Tensor | None, kept: Kept, weights: Weights, part_TX: Tensor, precision: str
+    grad_SBND: Tensor, largest: Tensor | None, kept: Kept, weights: LayerWeights, part_TX: Tensor, precision: str
 ) -> Tensor:
     _, rows, size, _ = kept.x_SBND.shape
     packed = weights.packed

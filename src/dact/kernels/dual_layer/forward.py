@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from dact.kernels.dual_layer.blocks import attend, lines, seen, start, tile
+from dact.kernels.dual_layer.parts import attend, lines, seen, start, tile
 from dact.kernels.dual_layer.reference import EPSILON, DualLayer
 from dact.kernels.dual_layer.triton_impl import PackedLayer, _feed_forward, _normed_with_rate, stages_that_fit
 from dact.kernels.launch import power_of_two, triton_dtype
@@ -101,7 +101,7 @@ def _layer_kernel(
         tl.store(tile(result_ptr + aspect * stride, on_R, D), value_RD, mask=inside_R[:, None])
 
 
-class Weights(NamedTuple):
+class LayerWeights(NamedTuple):
     """A layer's weights as kernels read them."""
 
     packed: PackedLayer
@@ -114,7 +114,7 @@ def query_scale(width: int, heads: int) -> float:
     return 1 / (math.sqrt(width // heads) * math.log(2))
 
 
-def pack_once(layer: DualLayer, heads: int, dtype: torch.dtype) -> Weights:
+def pack_once(layer: DualLayer, heads: int, dtype: torch.dtype) -> LayerWeights:
     """What `pack` gives, and the turned matrices, from one kernel: training packs anew after every step."""
     _, width, hidden = layer.into_SDC.shape
     device = layer.packed_SDE.device
@@ -128,7 +128,7 @@ def pack_once(layer: DualLayer, heads: int, dtype: torch.dtype) -> Weights:
     )  # fmt: skip
     biases = (x.float().flatten(1).contiguous() for x in (layer.into_bias_S1C, layer.onward_bias_S1D))
     into_bias, onward_bias = biases
-    return Weights(PackedLayer(project, out, into, into_bias, onward, onward_bias), back)
+    return LayerWeights(PackedLayer(project, out, into, into_bias, onward, onward_bias), back)
 
 
 def embedded(features_BNF: Tensor, place_ND: Tensor, embed_DF: Tensor, dtype: torch.dtype) -> Tensor:

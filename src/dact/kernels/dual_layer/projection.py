@@ -11,8 +11,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from dact.kernels.dual_layer.blocks import matrix, saturated, tile
-from dact.kernels.dual_layer.forward import Kept, Launch, Weights, query_scale
+from dact.kernels.dual_layer.forward import Kept, Launch, LayerWeights, query_scale
+from dact.kernels.dual_layer.parts import matrix, saturated, tile
 from dact.kernels.launch import power_of_two, triton_dtype
 
 PROJECT, EMBED = Launch(64, 8, 3), Launch(64, 4, 2)
@@ -76,7 +76,7 @@ def _embed_kernel(
 
 
 def project_gradient(
-    kept: Kept, sum_grad_SBND: Tensor, packed_grad_SBNE: Tensor, weights: Weights, part_TX: Tensor, precision: str,
+    kept: Kept, sum_grad_SBND: Tensor, packed_grad_SBNE: Tensor, weights: LayerWeights, part_TX: Tensor, precision: str,
     *, onward: bool,
 ) -> None:  # fmt: skip
     """Adds up the projections' gradient in `part_TX`; if it goes `onward`, the sum's becomes that of the input."""
@@ -91,7 +91,7 @@ def project_gradient(
 
 
 def embed_gradient(
-    sum_grad_SBND: Tensor, packed_grad_SBNE: Tensor, weights: Weights, features_BNF: Tensor, precision: str
+    sum_grad_SBND: Tensor, packed_grad_SBNE: Tensor, weights: LayerWeights, features_BNF: Tensor, precision: str
 ) -> Tensor:
     """(D, F), still scaled, from what the first layer's `backward` gave."""
     rows, size, features = features_BNF.shape

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from dact.kernels.dual_layer.backward import TOP, backward, make_parts
-from dact.kernels.dual_layer.forward import Kept, Weights, embedded, forward, pack_once
+from dact.kernels.dual_layer.forward import Kept, LayerWeights, embedded, forward, pack_once
 from dact.kernels.dual_layer.projection import embed_gradient, project_gradient
 from dact.kernels.dual_layer.reference import DualLayer
 from dact.kernels.dual_layer.triton_impl import PackedLayer, dual_layer_triton
@@ -71,12 +71,12 @@ class _Encode(torch.autograd.Function):
         return None, None, None, embed_DF, *_split(part_LTX.sum(1) * unscale, ctx.shapes)
 
 
-def _layers(saved: list[Tensor]) -> list[tuple[Kept, Weights]]:
+def _layers(saved: list[Tensor]) -> list[tuple[Kept, LayerWeights]]:
     """What was saved, layer by layer."""
     border, packed = len(Kept._fields), len(PackedLayer._fields)
     each = border + packed + 1
     rows = [saved[start : start + each] for start in range(0, len(saved), each)]
-    return [(Kept(*row[:border]), Weights(PackedLayer(*row[border:-1]), row[-1])) for row in rows]
+    return [(Kept(*row[:border]), LayerWeights(PackedLayer(*row[border:-1]), row[-1])) for row in rows]
 
 
 def _split(weights_LX: Tensor, shapes: list[torch.Size]) -> list[Tensor]:

@@ -16,8 +16,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from dact.kernels.dual_layer.blocks import attend, attend_first
 from dact.kernels.dual_layer.constants import PlaceConstants
+from dact.kernels.dual_layer.parts import attend, attend_first
 from dact.kernels.dual_layer.reference import EPSILON, DualLayer
 from dact.kernels.launch import power_of_two, triton_dtype
 

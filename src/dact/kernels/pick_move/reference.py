@@ -6,7 +6,7 @@ Shape letters: S aspects, B rows, N positions, H heads of an aspect, D numbers p
 import torch
 from torch import Tensor
 
-from dact.kernels.pair_logits.reference import Aggregation, pair_logits_reference
+from dact.kernels.pair_logits.reference import Aggregation, pair_logits_reference, split_by_head
 from dact.kernels.pick_move.moves import ALL_MOVES, Feasible, open_pairs_reference
 
 
@@ -36,7 +36,7 @@ def pick_move_reference(
     `last_move_B2` names nodes, not positions, and may be -1. (0, 0) where no pair is open. Moves that are drawn have
     their log-probabilities written into `log_prob_B`, if it is given.
     """
-    logits_BNN = clip * torch.tanh(pair_logits_reference(*_heads(query_SBNE, key_SBND), network))
+    logits_BNN = clip * torch.tanh(pair_logits_reference(*split_by_head(query_SBNE, key_SBND, network), network))
     open_BNN = open_pairs_reference(tour_BN, last_move_B2, feasible)
     if draw_2B is None:
         return best_pair(logits_BNN.masked_fill(~open_BNN, -torch.inf))
@@ -74,11 +74,3 @@ def _invert(mass_BN: Tensor, draw_B1: Tensor) -> Tensor:
     cumulated_BN = mass_BN.cumsum(1, dtype=torch.float64)
     target_B1 = draw_B1 * cumulated_BN[:, -1:]
     return torch.searchsorted(cumulated_BN, target_B1, right=True).remainder_(mass_BN.shape[1])
-
-
-def _heads(query_SBNE: Tensor, key_SBND: Tensor) -> tuple[Tensor, Tensor]:
-    """Queries and keys as (B, S * H, N, D)."""
-    query_SBNHD = query_SBNE.reshape(*query_SBNE.shape[:3], -1, key_SBND.shape[3])
-    query_BSHND = query_SBNHD.permute(1, 0, 3, 2, 4)
-    key_BSHND = key_SBND.transpose(0, 1).unsqueeze(2).expand_as(query_BSHND)
-    return query_BSHND.flatten(1, 2), key_BSHND.flatten(1, 2)

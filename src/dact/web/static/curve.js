@@ -1,5 +1,6 @@
 // Cost over time: the best as a line of steps, the current one behind it.
 
+import { Canvas } from "./canvas.js";
 import { css, pen } from "./colours.js";
 
 const LEFT = 52;
@@ -10,11 +11,10 @@ const MOST = 4000;
 
 const axisText = (cost) => (Math.abs(cost) >= 1000 ? Math.round(cost).toLocaleString("en") : cost.toPrecision(4));
 
-export class Curve {
+export class Curve extends Canvas {
   constructor(canvas) {
-    this.canvas = canvas;
+    super(canvas);
     this.clear();
-    new ResizeObserver(() => this.draw()).observe(canvas);
   }
 
   clear() {
@@ -29,21 +29,7 @@ export class Curve {
     this.draw();
   }
 
-  draw() {
-    if (this.waiting) return;
-    this.waiting = requestAnimationFrame(() => {
-      this.waiting = null;
-      this.paint();
-    });
-  }
-
-  paint() {
-    const { clientWidth: wide, clientHeight: high } = this.canvas;
-    const ratio = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(wide * ratio);
-    this.canvas.height = Math.round(high * ratio);
-    const ink = this.canvas.getContext("2d");
-    ink.setTransform(ratio, 0, 0, ratio, 0, 0);
+  paint(ink, wide, high) {
     ink.font = "11px system-ui, sans-serif";
     if (!this.points.length) return;
     const range = this.range();

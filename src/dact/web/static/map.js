@@ -1,18 +1,18 @@
 // The map: nodes, the best routes in colours, the current ones below them.
 
+import { Canvas } from "./canvas.js";
 import { css, pen, slots } from "./colours.js";
 import { under } from "./hits.js";
 
 const MARGIN = 28;
 
-export class MapView {
+export class MapView extends Canvas {
   constructor(canvas) {
-    this.canvas = canvas;
+    super(canvas);
     this.shows = { best: true, current: true };
     this.set(null);
     this.onHover = this.onPick = () => {};
     this.listen();
-    new ResizeObserver(() => this.draw()).observe(canvas);
   }
 
   /** Show an instance; `bounds` fixes the part of the plane that is seen. */
@@ -58,25 +58,7 @@ export class MapView {
     this.draw();
   }
 
-  /** Drawn with the next picture of the screen, however often it is asked for. */
-  draw() {
-    if (this.waiting) return;
-    this.waiting = requestAnimationFrame(() => {
-      this.waiting = null;
-      this.paint();
-    });
-  }
-
-  paint() {
-    const { clientWidth: wide, clientHeight: high } = this.canvas;
-    const ratio = window.devicePixelRatio || 1;
-    if (this.canvas.width !== Math.round(wide * ratio) || this.canvas.height !== Math.round(high * ratio)) {
-      this.canvas.width = Math.round(wide * ratio);
-      this.canvas.height = Math.round(high * ratio);
-    }
-    const ink = this.canvas.getContext("2d");
-    ink.setTransform(ratio, 0, 0, ratio, 0, 0);
-    ink.clearRect(0, 0, wide, high);
+  paint(ink, wide, high) {
     this.places = this.placed(wide, high);
     ink.lineJoin = ink.lineCap = "round";
     if (this.current && this.shows.current) this.paintCurrent(ink);

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from dact.threads import one_thread_per_operation
-from dact.training import blocks
-from dact.training.blocks import in_blocks
+from dact.training import chunks
+from dact.training.chunks import in_chunks
 from dact.training.ppo import evaluate_segment, update
 from dact.training.rollout import rollout
 
@@ -23,11 +23,11 @@ def threads(request):
 @pytest.fixture
 def small(monkeypatch):
     """Blocks of three rows of tours of six positions."""
-    monkeypatch.setattr(blocks, "PAIRS", 3 * 6**2)
+    monkeypatch.setattr(chunks, "PAIRS", 3 * 6**2)
 
 
 @pytest.mark.usefixtures("threads", "small")
-def test_blocks_give_what_the_whole_gives():
+def test_chunks_give_what_the_whole_gives():
     """Values and gradients, exactly where sums are exact, in the order of the rows."""
     weight, unused = torch.tensor([2.0, 3.0], requires_grad=True), torch.zeros(2, requires_grad=True)
     x_R2 = torch.arange(20.0).view(10, 2)
@@ -37,7 +37,7 @@ def test_blocks_give_what_the_whole_gives():
         seen.append(len(x_R2))
         return x_R2 * weight, (x_R2 * weight).sum(1) + (0 * unused).sum()
 
-    outputs = in_blocks(work, [x_R2], [weight, unused], 6)
+    outputs = in_chunks(work, [x_R2], [weight, unused], 6)
     assert sorted(seen) == [1, 3, 3, 3]
     whole = work(x_R2)
     for each, expected in zip(outputs, whole, strict=True):
@@ -48,15 +48,15 @@ def test_blocks_give_what_the_whole_gives():
     for one, other in zip(grads, expected, strict=True):
         assert torch.equal(one, other)
     with torch.no_grad():
-        assert not in_blocks(work, [x_R2], [weight], 6)[0].requires_grad
+        assert not in_chunks(work, [x_R2], [weight], 6)[0].requires_grad
 
 
 @pytest.mark.usefixtures("threads")
-def test_an_update_is_the_same_in_blocks(make_learner, problem_name, monkeypatch):
+def test_an_update_is_the_same_in_chunks(make_learner, problem_name, monkeypatch):
     """Evaluation, gradients and metrics of a segment, up to rounding."""
     found = []
     for pairs in (10**9, 5 * 16**2):
-        monkeypatch.setattr(blocks, "PAIRS", pairs)
+        monkeypatch.setattr(chunks, "PAIRS", pairs)
         learner = make_learner(problem_name, segment=4)
         _, segment = rollout(learner.engine, learner.task, learner.buffers.batch, learner.buffers.state, 4)
         now = evaluate_segment(learner.networks, segment)
@@ -71,14 +71,14 @@ def test_an_update_is_the_same_in_blocks(make_learner, problem_name, monkeypatch
 
 
 @pytest.mark.usefixtures("threads", "small")
-def test_an_error_in_a_block_reaches_the_caller():
+def test_an_error_in_a_chunk_reaches_the_caller():
     """Nothing is swallowed."""
 
     def fail(x_R2):
         raise RuntimeError("no")
 
     with pytest.raises(RuntimeError, match="no"):
-        in_blocks(fail, [torch.zeros(10, 2)], [torch.zeros(2, requires_grad=True)], 6)
+        in_chunks(fail, [torch.zeros(10, 2)], [torch.zeros(2, requires_grad=True)], 6)
 
 
 def test_training_on_a_cpu_has_one_thread_an_operation(tmp_path, tiny, train):

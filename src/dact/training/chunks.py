@@ -1,7 +1,7 @@
-"""Networks on the rows of a CPU, some at a time, with gradients.
+"""Networks on a CPU, forward and backward, on a chunk of rows at a time.
 
-A block's activations stay in the cache of the core that works on it (a third of the time of an update is saved), and
-each core has blocks of its own instead of a part of every operation.
+A chunk's activations fit the cache of the core that works on it, which saves a third of the time of an update. Cores
+work on different chunks instead of sharing every operation.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,25 +13,25 @@ from torch import Tensor
 from dact.threads import share_out
 
 Work = Callable[..., tuple[Tensor, ...]]
-"""From tensors to tensors, row by row."""
+"""A function of tensors that treats rows independently."""
 PAIRS = 40_000
-"""Pairs of positions in a block: docs/log.md."""
+"""Pairs of positions in a chunk; measured in docs/log.md."""
 
 
-def in_blocks(work: Work, inputs: Sequence[Tensor], parameters: Sequence[Tensor], length: int) -> tuple[Tensor, ...]:
-    """`work` of rows of tours of this length. Gradients reach the parameters, and nothing else."""
+def in_chunks(work: Work, inputs: Sequence[Tensor], parameters: Sequence[Tensor], length: int) -> tuple[Tensor, ...]:
+    """`work(*inputs)`, for tours of this length. Gradients reach `parameters` only, not `inputs`."""
     most = max(1, PAIRS // length**2)
     parts = list(zip(*(torch.split(x, most) for x in inputs), strict=True))
     if len(parts) == 1:
         return work(*inputs)
     if not torch.is_grad_enabled():
         return _joined(share_out([_call(work, part, grad=False) for part in parts]))
-    outputs: tuple[Tensor, ...] = _Blocks.apply(work, parts, list(parameters), *parameters)  # type: ignore[no-untyped-call]
+    outputs: tuple[Tensor, ...] = _Chunks.apply(work, parts, list(parameters), *parameters)  # type: ignore[no-untyped-call]
     return outputs
 
 
-class _Blocks(torch.autograd.Function):
-    """Each block has a graph of its own, so that workers can go through them side by side, forwards and backwards."""
+class _Chunks(torch.autograd.Function):
+    """Every chunk has its own autograd graph, so that threads can run them in parallel in both directions."""
 
     @staticmethod
     def forward(
@@ -56,7 +56,7 @@ class _Blocks(torch.autograd.Function):
 
 def _call(work: Work, part: tuple[Tensor, ...], *, grad: bool) -> Callable[[], tuple[Tensor, ...]]:
     def task() -> tuple[Tensor, ...]:
-        # Modes belong to a thread.
+        # Gradient mode is per thread.
         with torch.set_grad_enabled(grad):
             return work(*part)
 
