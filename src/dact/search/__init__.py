@@ -10,9 +10,8 @@ from dact.search.engines import (
     GraphedEngine,
     PlainEngine,
     SearchConfig,
-    capturing,
+    captured,
     engine_for,
-    rehearse,
     settled_precision,
 )
 from dact.search.hybrid import HybridConfig, HybridSearcher, usual_walks
@@ -47,10 +46,9 @@ __all__ = [
     "accepted",
     "best_costs",
     "best_tours",
-    "capturing",
+    "captured",
     "engine_for",
     "look",
-    "rehearse",
     "rows_at_once",
     "run",
     "search_batch",

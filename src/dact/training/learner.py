@@ -13,11 +13,10 @@ from torch import Generator, Tensor
 
 from dact.kernels.row_draws import new_streams
 from dact.problems import Batch
-from dact.search import NEVER, Engine, SearchState, start_state
+from dact.search import NEVER, Engine, SearchState, captured, start_state
 from dact.team import ALONE, Team
 from dact.training.buffers import Buffers, make_buffers, snapshot, write
 from dact.training.curriculum import CurriculumConfig
-from dact.training.graph import captured
 from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
 from dact.training.optimiser import Optimiser

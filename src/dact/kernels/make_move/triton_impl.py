@@ -4,7 +4,7 @@ Shape letters: as in reference.py, with P >= N positions, a power of two.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
-# ruff: noqa: ANN001, ANN202
+# ruff: noqa: ANN001, ANN201, ANN202
 import torch
 import triton
 import triton.language as tl
@@ -12,10 +12,24 @@ from torch import Tensor
 
 from dact.kernels.launch import power_of_two
 from dact.kernels.make_move import KERNELS
-from dact.kernels.make_move.accept import accept
+from dact.kernels.make_move.reference import LEAST_GAIN
 from dact.kernels.records import Instances, SearchState
 from dact.kernels.row_draws import STEP
 from dact.operators import Operator
+
+LEAST = tl.constexpr(LEAST_GAIN)
+
+
+@triton.jit
+def accept(node_P, cost, incumbent_P, incumbent_cost, stall, patience):
+    """Tour, cost, incumbent, its cost and the stall after the candidate `node_P`: `accepted` for one row."""
+    better = cost < (1 - LEAST) * incumbent_cost
+    incumbent_P = tl.where(better, node_P, incumbent_P)
+    incumbent_cost = tl.where(better, cost, incumbent_cost)
+    stall = tl.where(better, 0, stall + 1)
+    tired = stall >= patience
+    node_P, cost = tl.where(tired, incumbent_P, node_P), tl.where(tired, incumbent_cost, cost)
+    return node_P, cost, incumbent_P, incumbent_cost, tl.where(tired, 0, stall)
 
 
 @triton.jit

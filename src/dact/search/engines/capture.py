@@ -1,4 +1,4 @@
-"""What a capture of a CUDA graph needs around it."""
+"""Capturing CUDA graphs: warm-up, memory, and what must not happen meanwhile."""
 
 import gc
 from collections.abc import Callable, Iterator
@@ -12,6 +12,10 @@ GAPS = 1.2
 """Memory that a graph takes, over what its tensors hold at most."""
 SMALLEST_PIECES = 2**25
 """And some bytes for the pieces in which PyTorch takes memory for small tensors."""
+WARM_UP_CALLS = 3
+"""Before a capture: compilation, autotuning, workspaces, lazy state."""
+
+Body = Callable[[], None]
 
 
 @contextmanager
@@ -56,6 +60,20 @@ def rehearse(body: Callable[[], object], calls: int) -> int:
     torch.cuda.current_stream().wait_stream(side)
     held, taken = torch.cuda.max_memory_allocated() - held, torch.cuda.max_memory_reserved() - taken
     return max(taken, int(GAPS * held) + SMALLEST_PIECES)
+
+
+def captured(body: Body, *, shared: bool = False) -> Body:
+    """The body as a CUDA graph; call the result to replay it.
+
+    The body must not wait for the device, and must read and write the same tensors each time. The warm-up calls change
+    those tensors, parameters included: the caller restores them. `shared`: other threads may use CUDA during the
+    capture.
+    """
+    room = rehearse(body, WARM_UP_CALLS)
+    graph = torch.cuda.CUDAGraph()
+    with capturing(graph, room, capture_error_mode="thread_local" if shared else "global"):
+        body()
+    return graph.replay
 
 
 def _make_sure_of(room: int) -> None:
