@@ -16,9 +16,9 @@ from dact.problems import PROBLEMS, Batch, FleetError, routes_for_fleet
 from dact.search import Parts, SearchRun, Stop, Trace, Watcher
 
 StartLike = str | Path | Sequence[Sequence[int | str]]
-"""Where a search begins: how to make a start, a file, or routes."""
+"""Where a search begins: "greedy" or "random", a file, or routes."""
 PACKING_SECONDS = 10.0
-"""For finding routes of few enough vehicles, where no time limit is given."""
+"""Time for finding routes within a limit on vehicles, if no time limit is given."""
 
 __all__ = ["Plan", "Result", "SolveConfig", "solve"]
 
@@ -31,25 +31,25 @@ class Result:
     routes: Routes
     """Customers of each route, or the one tour where there is no depot, as instance indices."""
     cost: float
-    """In float64, by code that shares nothing with the search."""
+    """Recomputed in float64 by code that is independent of the search."""
     start_cost: float
     feasible: bool
     steps: int
     seconds: float
     seed: int
     search: str
-    """The method."""
+    """Name of the search method."""
     weights: str | None
-    """None if the search method uses none."""
+    """Name of the weights; None if the search method uses none."""
     trace: Trace
     interrupted: bool = False
     local_optimum: bool = False
-    """Is it known that no move of the local search betters it?"""
+    """True if no move of the local search improves the solution."""
     repairs: tuple[str, ...] = ()
-    """What was changed in a start of another day: customers dropped and inserted, routes split."""
+    """What was changed in an earlier solution to start from it: customers dropped and inserted, routes split."""
     fault: str = ""
-    """Not empty where the search gave a tour that is no solution, which is an error of ours: the answer is then the
-    best feasible one that is known, the start at least."""
+    """Not empty if the search returned an infeasible tour, which is a bug of DACT. The answer is then the best feasible
+    solution known, at least the start."""
 
     def to_frame(self) -> Any:  # noqa: ANN401 - of a package that may be missing
         """A DataFrame with a row for each stop: route, stop, name, load, leg. Needs pandas."""
@@ -92,17 +92,19 @@ def solve(
     watch: Watcher | None = None,
     **settings: object,
 ) -> Result | list[Result]:
-    """Improve each instance's start and return the best solution ever seen.
+    """Improve a start of each instance and return the best solution found; it is never worse than the start.
 
-    `settings` are those of `SolveConfig` and of the search method, all by their plain names. For every search: search
-    ("hybrid" or "policy"), steps, time_limit, target, device, seed; for "hybrid": walks, kick, kick_size,
-    kick_window, neighbours, temperature, takeover; for "policy": augment, patience, operator, weights, precision.
-    `start` is "greedy", "random", the file of an old solution, or its routes (of instance indices, or of names): where
-    customers have come, gone or grown since, it is mended, and `Result.repairs` says how. `start_routes` are instance
-    indices, which must be a solution as they are. The answer is never worse than its start. `watch` is called with a
-    `Snapshot` of the search many times, and may return True to end it. Instances of different sizes may be mixed.
-    Ctrl-C ends the search and returns what has been found, without instances that were not begun. Where no routes for
-    so few vehicles as an instance has are found in the time given, a FleetError says so.
+    `settings` are the fields of `SolveConfig`, and of `HybridConfig` or `SearchConfig` below it (the settings of the
+    two search methods), by their plain names: search ("hybrid" or "policy"), steps, time_limit, target, seed, device,
+    walks, patience, and so on. Instances of different sizes may be mixed.
+
+    `start` is "greedy", "random", the file of an earlier solution, or routes (of instance indices, or of names). An
+    earlier solution is repaired where customers were added, removed or changed since; `Result.repairs` says how.
+    `start_routes` are instance indices and must be a feasible solution. `watch` is called with a `Snapshot` many times
+    during the search, and may return True to end it.
+
+    Ctrl-C ends the search and returns what was found, without instances whose search had not begun. `FleetError` is
+    raised if no routes for the vehicles of an instance are found in time.
     """
     alone = isinstance(instances, Instance)
     members = [instances] if isinstance(instances, Instance) else _checked(instances)
@@ -117,7 +119,7 @@ def solve(
 
 
 def _checked(instances: object) -> Sequence[Instance]:
-    """What was given, if it is instances."""
+    """The instances as a list; anything else is refused."""
     if isinstance(instances, str | Path):
         raise TypeError(f"instances is {str(instances)!r:.60}, not an Instance: dact.read reads files")
     if not isinstance(instances, Iterable):
@@ -130,7 +132,7 @@ def _checked(instances: object) -> Sequence[Instance]:
 
 
 def _given_start(instances: Sequence[Instance], start: StartLike) -> Start | None:
-    """The start that a file or routes give; None where it is made."""
+    """The start from a file or from routes; None for "greedy" and "random"."""
     if isinstance(start, str) and (start in STARTS or not Path(start).suffix):
         return None
     if len(instances) != 1:
@@ -145,18 +147,18 @@ def _given_start(instances: Sequence[Instance], start: StartLike) -> Start | Non
 
 @dataclass(frozen=True, kw_only=True)
 class _Group:
-    """Instances that can share a batch, by their places in the list that was given, which decide what they draw."""
+    """Instances that can share a batch, by their indices in the list given, which seed their random numbers."""
 
     members: dict[int, Instance]
     pipeline: Pipeline
     rows: int
-    """Instances to search side by side."""
+    """Instances in a batch."""
 
 
 class Plan:
-    """How a list of instances is to be solved, but for those at the places to `skip`.
+    """How a list of instances is solved, except those at the indices to `skip`.
 
-    Settings, weights and starts that do not fit are refused here.
+    Raises ValueError for settings, weights and starts that do not fit.
     """
 
     def __init__(
@@ -170,7 +172,7 @@ class Plan:
         self.repairs = start.repairs if isinstance(start, Start) else ()
         self.config, self.start_routes, self._interrupted = config, start_routes, False
         self.unreached: dict[int, str] = {}
-        """Why an instance has no answer: no routes for so few vehicles were found."""
+        """Why an instance has no answer: no routes within its limit on vehicles were found."""
         if start_routes is not None:
             _refuse_wrong_start(instances, start_routes)
         library = Library()
@@ -180,22 +182,22 @@ class Plan:
         ]
 
     def cards(self) -> list[Card]:
-        """What is known of the weights in use."""
+        """Cards of the weights in use."""
         weights = [group.pipeline.weights for group in self._groups]
         return list({each.card.name + each.card.problem: each.card for each in weights if each is not None}.values())
 
     def results(self, watch: Watcher | None = None) -> Iterator[tuple[int, Result]]:
-        """Each answer with the index of its instance, as soon as it is there. To be called once.
+        """Each result with the index of its instance, as soon as it is ready. Call it once.
 
-        Instances of equal size come together, so the order is not always that of the list. After Ctrl-C the instances
-        still waiting have no answer.
+        Instances of equal size are solved together, so the order may differ from the list's. After Ctrl-C the
+        remaining instances have no result.
         """
         while self._groups and not self._interrupted:
-            # A group that is done leaves the device's memory to the next.
+            # Popped, so that its device memory is free for the next group.
             yield from self._solve_group(self._groups.pop(0), watch)
 
     def _solve_group(self, group: _Group, watch: Watcher | None) -> Iterator[tuple[int, Result]]:
-        """Solve as many side by side as suit the device."""
+        """Solve the group in batches that suit the device."""
         places = list(group.members)
 
         def work(part: range) -> list[Result]:
@@ -213,7 +215,7 @@ class Plan:
                 return
 
     def _starts(self, group: _Group, batch: Batch, places: list[int], stop: Stop) -> Starts:
-        """Where the greedy start has too many routes, one of few enough is looked for."""
+        """Where the greedy start has too many routes, search for one within the limit on vehicles."""
         try:
             return group.pipeline.starts(batch, places, self.start_routes)
         except FleetError:
@@ -222,7 +224,7 @@ class Plan:
             return group.pipeline.starts(batch, places, routes_for_fleet(instance, deadline, self.config.seed))
 
     def _group(self, length: int, members: dict[int, Instance], library: Library) -> _Group:
-        """Under limits on time or vehicles every instance is searched alone, so that it gets its whole time."""
+        """With a limit on time or vehicles every instance is searched alone, so that it gets all of its time."""
         first = next(iter(members.values()))
         pipeline = Pipeline.build(first.problem, first.customers, self.config, library=library)
         rows = pipeline.rows_at_once(length, own_distances=True)
@@ -230,7 +232,7 @@ class Plan:
         return _Group(members=members, pipeline=pipeline, rows=1 if alone else rows)
 
     def _solve_part(self, group: _Group, places: list[int], watch: Watcher | None) -> list[Result]:
-        """Solve some instances of a group side by side."""
+        """Solve some instances of a group as one batch."""
         stop = self.config.stop()
         stop.elapsed()
         pipeline, instances = group.pipeline, [group.members[place] for place in places]
@@ -243,7 +245,7 @@ class Plan:
 def _groups(
     instances: Sequence[Instance], routes_needed: int, skip: Collection[int]
 ) -> list[tuple[int, dict[int, Instance]]]:
-    """Instances of one problem, tour length and size, with that length."""
+    """Instances by problem, tour length and size, each group with its tour length."""
     groups: dict[tuple[str, int, int], dict[int, Instance]] = defaultdict(dict)
     for index, instance in enumerate(instances):
         if index in skip:

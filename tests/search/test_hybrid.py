@@ -214,7 +214,7 @@ def test_rounds_that_the_time_limit_cuts_are_not_reported(problem_name: str, mon
         ({"temperature": float("nan")}, "temperature nan"),
         ({"takeover": -1}, "takeover -1"),
         ({"search": "hybrid", "patience": 3}, "patience is a setting of the policy search"),
-        ({"search": "policy", "walks": 3}, "settings of --search hybrid"),
+        ({"search": "policy", "walks": 3}, "walks is a setting of the hybrid search"),
     ],
 )
 def test_wrong_settings_are_named(settings: dict[str, object], words: str) -> None:

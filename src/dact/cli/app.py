@@ -84,7 +84,9 @@ def _common(
 
 
 @app.command()
-@options.with_settings(options.hybrid_first, options.of_hybrid, options.of_policy, options.machine)
+@options.with_settings(
+    options.reading, options.writing, options.hybrid_first, options.of_hybrid, options.of_policy, options.machine
+)
 def solve(
     files: Annotated[
         list[Path],
@@ -102,28 +104,8 @@ def solve(
         str, typer.Option(help="greedy, random, or an old solution (.tour, .sol, .json, .csv); mended if it must be.")
     ] = "greedy",
     seed: options.Seed = 0,
-    rounding: Annotated[str | None, typer.Option(help="nearest, none or ceil instead of the file's own.")] = None,
-    capacity: Annotated[float | None, typer.Option(help="Of a vehicle, for CSV files with a demand column.")] = None,
-    vehicles: Annotated[
-        int | None, typer.Option(min=1, help="The most routes that an answer may have; default: VEHICLES of the file.")
-    ] = None,
-    demand_unit: Annotated[
-        float | None, typer.Option(help="Count decimal demands of CSV files in this unit, as 0.5; rounded up.")
-    ] = None,
-    matrix: Annotated[
-        Path | None, typer.Option(help="Distances of a CSV file's rows (.csv, .npy), from row to column.")
-    ] = None,
-    best_known: Annotated[
-        Path | None, typer.Option(help="A CSV file with the columns name,value to compare with.")
-    ] = None,
-    max_nodes: options.MaxNodes = options.MAX_NODES,
-    out: Annotated[Path | None, typer.Option(help="A solution file (.tour, .sol, .json, .csv), or a folder.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="A picture (.png, .svg, .pdf), or a folder.")] = None,
-    summary: Annotated[Path | None, typer.Option(help="A CSV file with a row for each instance.")] = None,
-    routes: Annotated[bool, typer.Option(help="Print every route with its load and length.")] = False,
     seeds: Annotated[int, typer.Option(help="Solve with so many seeds, from --seed on; the best counts.")] = 1,
-    as_json: options.Json = False,
-    **settings: object,
+    **settings: Any,  # noqa: ANN401 - of the types that the groups of options have
 ) -> None:
     """Improve a solution of each instance and report the best one ever seen.
 
@@ -137,20 +119,10 @@ def solve(
     from dact.cli.solving import solve_files
     from dact.pipeline import SolveConfig
 
+    read, written = (options.taken(settings, group) for group in (options.reading, options.writing))
     config = SolveConfig.flat(steps=steps, time_limit=time_limit, target=target, seed=seed, **settings)
-    request = Request(
-        files=tuple(files),
-        start=start,
-        rounding=rounding,
-        capacity=capacity,
-        vehicles=vehicles,
-        demand_unit=demand_unit,
-        matrix=matrix,
-        best_known=best_known,
-        max_nodes=max_nodes,
-    )
-    outputs = Outputs(out=out, plot=plot, summary=summary, routes=routes, as_json=as_json)
-    raise typer.Exit(solve_files(request, config, outputs, seeds))
+    request = Request(files=tuple(files), start=start, **read)
+    raise typer.Exit(solve_files(request, config, Outputs(**written), seeds))
 
 
 @app.command()

@@ -34,7 +34,6 @@ OutRows = Annotated[Path | None, typer.Option(help="A CSV file to append the row
 
 Command = Callable[..., None]
 
-
 Walks = Annotated[int, typer.Option(help="hybrid: rows that search one instance; 0: what fills the device.")]
 Kick = Annotated[str, typer.Option(help="hybrid: pairs, nearby, bridge (TSP), ruin; auto: what was measured best.")]
 KickSize = Annotated[int, typer.Option(help="hybrid: moves of a kick, or strings that are taken out; 0: the usual.")]
@@ -44,16 +43,46 @@ Temperature = Annotated[
 ]
 
 
+def reading(
+    rounding: Annotated[str | None, typer.Option(help="nearest, none or ceil instead of the file's own.")] = None,
+    capacity: Annotated[float | None, typer.Option(help="Of a vehicle, for CSV files with a demand column.")] = None,
+    vehicles: Annotated[
+        int | None, typer.Option(min=1, help="The most routes that an answer may have; default: VEHICLES of the file.")
+    ] = None,
+    demand_unit: Annotated[
+        float | None, typer.Option(help="Count decimal demands of CSV files in this unit, as 0.5; rounded up.")
+    ] = None,
+    matrix: Annotated[
+        Path | None, typer.Option(help="Distances of a CSV file's rows (.csv, .npy), from row to column.")
+    ] = None,
+    best_known: Annotated[
+        Path | None, typer.Option(help="A CSV file with the columns name,value to compare with.")
+    ] = None,
+    max_nodes: MaxNodes = MAX_NODES,
+) -> None:
+    """How `dact solve` reads files: fields of the same names in `Request`."""
+
+
+def writing(
+    out: Annotated[Path | None, typer.Option(help="A solution file (.tour, .sol, .json, .csv), or a folder.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="A picture (.png, .svg, .pdf), or a folder.")] = None,
+    summary: Annotated[Path | None, typer.Option(help="A CSV file with a row for each instance.")] = None,
+    routes: Annotated[bool, typer.Option(help="Print every route with its load and length.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Where `dact solve` writes answers: fields of the same names in `Outputs`."""
+
+
 def method(search: Search = "policy") -> None:
-    """How to search: settings of the same names in `SolveConfig`, here and below."""
+    """The search method. This group and those below are settings of the same names in `SolveConfig`."""
 
 
 def hybrid_first(search: Search = "auto") -> None:
-    """The same where local search is the default."""
+    """The search method, where hybrid is the default."""
 
 
 def of_policy(augment: Augment = 1, patience: Patience = 250, operator: Operator = "auto") -> None:
-    """What the policy search reads."""
+    """Settings of the policy search."""
 
 
 def of_hybrid(
@@ -63,15 +92,15 @@ def of_hybrid(
     neighbours: Neighbours = 0,
     temperature: Temperature = -1.0,
 ) -> None:
-    """What the hybrid search reads."""
+    """Settings of the hybrid search."""
 
 
 def machine(weights: Weights = None, device: Device = "auto", precision: Precision = "auto") -> None:
-    """With what to compute, likewise."""
+    """Weights, device and precision."""
 
 
 def with_settings(*groups: Command) -> Callable[[Command], Command]:
-    """Give a command the options of these groups, which it gets together as `**settings`."""
+    """Add the options of these groups to a command, which receives their values as `**settings`."""
     added = [each for group in groups for each in inspect.signature(group, eval_str=True).parameters.values()]
 
     def extended(command: Command) -> Command:
@@ -83,3 +112,8 @@ def with_settings(*groups: Command) -> Callable[[Command], Command]:
         return command
 
     return extended
+
+
+def taken(settings: dict[str, Any], group: Command) -> dict[str, Any]:
+    """Remove the options of a group from the settings of a command, and return them."""
+    return {name: settings.pop(name) for name in inspect.signature(group).parameters}

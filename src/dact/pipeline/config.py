@@ -93,23 +93,25 @@ class SolveConfig:
     def _asked_of_policy(self) -> list[str]:
         """Settings that only the policy search reads, where they are not the usual ones."""
         usual = {"augment": 1, "weights": None, "precision": AUTO}
-        asked = [name for name, value in usual.items() if getattr(self, name) != value]
-        inner = [each.name for each in fields(SearchConfig)]
-        return asked + [name for name in inner if getattr(self.policy, name) != getattr(USUAL_POLICY, name)]
+        return [name for name in usual if getattr(self, name) != usual[name]] + _changed(self.policy, USUAL_POLICY)
 
     def _refuse_other_methods(self) -> None:
         """A setting that the chosen method does not read would be ignored in silence."""
-        asked = self._asked_of_policy()
-        if self.search == "hybrid" and asked:
-            raise ValueError(f"{asked[0]} is a setting of the policy search, which hybrid does not use")
-        if self.search == "policy" and self.hybrid != HybridConfig():
-            raise ValueError("walks, kicks, neighbours, temperature and takeover are settings of --search hybrid")
+        other = "hybrid" if self.search == "policy" else "policy"
+        asked = self._asked_of_policy() if other == "policy" else _changed(self.hybrid, HybridConfig())
+        if asked:
+            raise ValueError(f"{asked[0]} is a setting of the {other} search, which {self.search} does not use")
 
     def torch_device(self) -> torch.device:
         """Where to compute."""
         if self.device == "auto":
             return torch.device("cuda" if torch.cuda.is_available() else "cpu")
         return torch.device(self.device)
+
+
+def _changed(record: Any, usual: Any) -> list[str]:  # noqa: ANN401 - two dataclasses of one type
+    """Names of the fields that are not the usual ones."""
+    return [each.name for each in fields(record) if getattr(record, each.name) != getattr(usual, each.name)]
 
 
 def _names(record: type) -> set[str]:
