@@ -1,4 +1,4 @@
-"""Tensors that stay where they are, so that a captured graph finds them: written with copy_, never replaced."""
+"""Tensors at fixed addresses, as a captured CUDA graph needs them: written with copy_, never replaced."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from dact.search import SearchState
 
 @dataclass(frozen=True, kw_only=True)
 class Buffers:
-    """Instances and where their search stands."""
+    """A batch of instances and the state of their search."""
 
     batch: Batch
     state: SearchState
@@ -24,19 +24,19 @@ class Buffers:
         }
 
     def load(self, batch: Batch, state: SearchState) -> None:
-        """Take over other instances of the same shapes and their state."""
+        """Copy in other instances of the same shapes, and their state."""
         if batch.depots != self.batch.depots:
             raise ValueError(f"a batch with {batch.depots} depots does not fit buffers with {self.batch.depots}")
         write(fields(self.batch), fields(batch))
         self.move_to(state)
 
     def move_to(self, state: SearchState) -> None:
-        """Take over a state of the same instances."""
+        """Copy in another state of the same instances."""
         write(fields(self.state), fields(state))
 
 
 def make_buffers(batch: Batch, state: SearchState) -> Buffers:
-    """Copies that share no memory with anything, each other included."""
+    """Copies of a batch and a state; no two tensors share memory."""
     return Buffers(
         batch=replace(batch, **{name: x.clone() for name, x in fields(batch).items()}),  # type: ignore[arg-type]
         state=SearchState(**{name: x.clone() for name, x in fields(state).items()}),
@@ -60,5 +60,5 @@ def write(into: Mapping[str, Tensor], values: Mapping[str, Tensor]) -> None:
 
 
 def snapshot(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Copies on the same device, to go back to."""
+    """Copies on the same device, for restoring later."""
     return {name: x.detach().clone() for name, x in tensors.items()}

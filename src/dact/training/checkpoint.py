@@ -1,4 +1,4 @@
-"""A run on disk: everything needed to go on as if it had never stopped."""
+"""Checkpoints: everything needed to resume a run as if it had not been interrupted."""
 
 import io
 import os
@@ -11,7 +11,7 @@ from torch import Tensor
 
 FORMAT = 2
 GONE = (("runtime", "compile"),)
-"""Settings that older runs have and that mean nothing any more."""
+"""Settings of older runs that no longer exist; ignored."""
 
 
 @dataclass(kw_only=True)
@@ -22,53 +22,53 @@ class Progress:
     seconds: float = 0.0
     """Time spent training and validating, over all calls."""
     validating: float = 0.0
-    """The part of it that validations took, which schedules by minutes leave out."""
+    """The part of `seconds` spent on validation, which schedules by minutes do not count."""
     total_seconds: float = 0.0
-    """Of all processes together, with compiling and reading as well."""
+    """Wall-clock seconds times processes, set-up included."""
     start_seen: bool = False
-    """The first validation was made, or left out because it did not fit into a call."""
+    """The first validation is done, or was skipped because a call had no time for it."""
     horizon_progress: float = 0.0
-    """Schedule progress that the rates follow: as of the current horizon's beginning, or a little later."""
+    """Schedule progress, 0 to 1, that the learning rates follow; updated at the start of a horizon or soon after."""
     warm_up: int = 0
     """Warm-up steps of the current horizon."""
     rate_scale: float = 1.0
-    """Lowered by collapses."""
+    """Factor on the learning rates; every rollback lowers it."""
     rollbacks: int = 0
     processes: int = 1
-    """Of the call that wrote this."""
+    """Number of processes of the call that wrote this."""
     best_cost: float = float("inf")
     best_gap: float | None = None
     best_compared: int = 0
-    """Of the weights that are kept: mean cost, and mean gap over so many instances."""
+    """Best weights: mean cost, mean gap, and the number of instances the gap is over."""
     judged_cost: float = float("inf")
-    """What collapses are judged by: the best at a validation that the schedule asked for, so that where calls end
-    makes no difference."""
+    """Cost that collapses are measured against: the best of the scheduled validations, so that it does not depend on
+    where calls end."""
     started_from: str = ""
-    """Weights, if not from nothing."""
+    """Name of the initial weights; empty if trained from scratch."""
     start_minutes: float = 0.0
-    """GPU minutes that they had taken."""
+    """GPU minutes spent on the initial weights."""
     validated_at: float = 0.0
     """`seconds` at the last validation."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """What is stored. Only tensors and plain values, so that loading runs no code."""
+    """Contents of a checkpoint: tensors and plain values only, so that loading runs no code."""
 
     config: dict[str, Any]
     policy: dict[str, Any]
-    """The networks' own config, which weights that a run started from may have brought."""
+    """Config of the networks; initial weights may have brought their own."""
     progress: Progress
     tensors: dict[str, Tensor]
     best: dict[str, Tensor]
     generator: Tensor
-    """Of new instances."""
+    """State of the generator that draws new instances."""
     others: list[dict[str, Tensor]] = field(default_factory=list)
-    """What the other processes of a team have of their own."""
+    """Instances and draws of the other processes of a team."""
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Written beside and then renamed: a crash or a full disk leaves the one before."""
+    """Write atomically: after a crash or on a full disk the previous checkpoint remains."""
     plain = {each.name: getattr(checkpoint, each.name) for each in fields(checkpoint)}
     for name in ("tensors", "best"):
         plain[name] = {key: x.detach().cpu() for key, x in plain[name].items()}
@@ -87,14 +87,14 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def _write(plain: dict[str, Any], file: IO[bytes]) -> None:
-    """By way of memory: PyTorch would hide the reason of a write that fails."""
+    """Serialise in memory first: PyTorch hides why a write fails."""
     buffer = io.BytesIO()
     torch.save(plain, buffer)
     file.write(buffer.getbuffer())
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Read what `save_checkpoint` wrote; anything else is refused in one sentence."""
+    """Read a file of `save_checkpoint`; anything else raises ValueError."""
     try:
         plain = torch.load(path, map_location="cpu", weights_only=True)
         number = plain.pop("format")
@@ -105,6 +105,6 @@ def load_checkpoint(path: Path) -> Checkpoint:
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror})") from error
     except Exception as error:
-        # PyTorch's reason would be advice that does not help here.
+        # PyTorch's own message gives advice that does not apply here.
         raise ValueError(f"{path}: is not a checkpoint of this version") from error
     raise ValueError(f"{path}: is not a checkpoint of this version (format {number}, not {FORMAT})")

@@ -31,25 +31,25 @@ FIXED = (
     *("seed", "schedule.horizon", "ppo.segment", "curriculum.horizons", "curriculum.ages"),
     *("operator", "idle_moves", *(f"validation.{name}" for name in ("file", "count", "seed", "steps", "patience"))),
 )
-"""What a run cannot change on its way, beside its networks and instances: what its tensors have the shape of, what its
-progress is counted in, and what its best costs were measured by."""
+"""Settings that cannot change when a run is resumed, besides networks and instances: they fix tensor shapes, units of
+progress, or how the best costs were measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingResult:
-    """How a call of a run ended."""
+    """State of a run at the end of a call."""
 
     folder: Path
     weights: Path | None
-    """The best weights, if any were better than where the run started."""
+    """File of the best weights, if the run has any that are better than its initial ones."""
     progress: Progress
     segments: int
-    """Made in this call."""
+    """Segments trained in this call."""
     finished: bool
-    """The schedule is done; else `resume` goes on."""
+    """The schedule is complete; otherwise the run can be resumed."""
     interrupted: bool
     validation_seconds: float | None = None
-    """What a validation takes on this machine, if that is known."""
+    """Duration of a validation on this machine, if known."""
 
 
 def train_command(
@@ -64,12 +64,11 @@ def train_command(
     tensorboard: bool = True,
     watch: Watch | None = None,
 ) -> TrainingResult:
-    """Train by a config file, or go on with the run in a directory.
+    """Start a run from a config file, or resume the run in a folder.
 
-    `minutes` and `segments` limit this call (time counts from here, with compiling), `init` names weights to start
-    from, `settings` are `key=value` changes, and `watch` is called with a `Report` for every reading.
-
-    Time is kept for a last validation. Validations that would take too much of the `minutes` are left out.
+    `minutes` and `segments` limit this call (set-up and compilation count), `init` names initial weights, `settings`
+    are `key=value` changes, and `watch` is called with a `Report` for every reading. Time is reserved for a last
+    validation; validations that would take too much of `minutes` are skipped.
     """
     started = time.perf_counter()
     deadline = math.inf if minutes is None else started + 60 * minutes
@@ -84,11 +83,12 @@ def train_command(
     try:
         trainer = make_trainer(settled, folder, Silence(), checkpoint=checkpoint, init=init, team=team)
         if team.leads:
-            # Nothing is written before everything is known to fit.
+            # Nothing is written before all settings are known to be valid.
             trainer.recorder = _recorder(trainer, watch, tensorboard)
         begun = trainer.progress.segments
         trainer.progress.total_seconds += team.size * (time.perf_counter() - started)
-        # Under torchrun one Ctrl-C comes twice, from the terminal and from torchrun, which ends the stubborn itself.
+        # Under torchrun one Ctrl-C arrives twice, from the terminal and from torchrun, which kills processes that do
+        # not end.
         interrupts = Interrupts(patient=team.connected)
         with interrupts, one_thread_per_operation() if device == "cpu" else nullcontext():
             finished = trainer.run(Limits(deadline=deadline, segments=most, stop=lambda: interrupts.asked))
@@ -107,7 +107,7 @@ def train_command(
 
 
 def refuse_taken(folder: Path) -> None:
-    """A new run overwrites none."""
+    """Refuse a folder that already holds a run or its weights."""
     if (folder / CHECKPOINT).exists():
         raise ValueError(f"{folder} holds a run already: go on with --resume {folder}, or choose another --out")
     if (folder / BEST).exists():
@@ -123,7 +123,7 @@ def make_trainer(
     init: str | None = None,
     team: Team = ALONE,
 ) -> Trainer:
-    """Build everything a run needs, on its device, captured and ready."""
+    """Build the trainer of a run on its device, CUDA graphs included."""
     runtime = config.runtime.resolved()
     task = Task(problem=config.searched_problem(), operator=config.operator)
     rows = team.part_of(config.schedule.rows, "schedule.rows")
@@ -131,7 +131,7 @@ def make_trainer(
         problem=task.problem, size=config.size, rows=rows, config=config.instances, sizes=config.sizes
     )
     networks = _networks(config, checkpoint, init, source.length())
-    # What weights bring stays, so that configs and cards say what is trained.
+    # Settings of the networks come from the initial weights, so that config and card describe what is trained.
     config = replace(config, critic=networks.policy.config.critic_config)
     graph = runtime.graph == "true"
     learner = Learner(
@@ -169,7 +169,7 @@ def _settled(config: Path | None, checkpoint: Checkpoint | None, settings: Seque
         raise ValueError("a config file is needed, or a run to go on with")
     settled = load_config(config, settings)
     if settled.validation.file:
-        # A run may go on from another directory.
+        # A run may be resumed from another working directory.
         file = str(Path(settled.validation.file).absolute())
         settled = replace(settled, validation=replace(settled.validation, file=file))
     return settled
@@ -181,7 +181,7 @@ def _refuse_changes(before: TrainConfig, after: TrainConfig) -> None:
     for path in (*FIXED, *whole):
         was, wanted = (attrgetter(path)(config) for config in (before, after))
         if path == "validation.file" and Path(was).name == Path(wanted).name:
-            continue  # it may lie elsewhere now
+            continue  # may have moved
         if was != wanted:
             raise ValueError(f"setting '{path}' of a run that goes on cannot change from {was} to {wanted}")
 
@@ -194,14 +194,14 @@ def _refuse_other_networks(name: str, known: NetworkConfig, wanted: NetworkConfi
 
 
 def _say_what_stays(name: str, asked: CriticConfig, has: CriticConfig) -> None:
-    """What a critic has learnt to use is not taken from it."""
+    """Log options of the critic that stay as the initial weights have them."""
     for each in fields(asked):
         if getattr(asked, each.name) != getattr(has, each.name):
             log.info("critic.%s stays %s, as %s has it", each.name, getattr(has, each.name), name)
 
 
 def _networks(config: TrainConfig, checkpoint: Checkpoint | None, init: str | None, length: int) -> Networks:
-    """From a checkpoint (whose tensors are loaded later), from weights, or fresh."""
+    """Networks by a checkpoint's config (its tensors are loaded later), from weights, or random."""
     problem, origin = PROBLEMS[config.problem], None
     if checkpoint is not None:
         policy = Policy(PolicyConfig.from_dict(checkpoint.policy))

@@ -17,15 +17,15 @@ from dact.training.ppo import PpoConfig
 from dact.training.validation import ValidationConfig
 
 CONFIG_BYTES = 2**16
-"""Length of a file: ours have a tenth of that."""
+"""Largest config file; the shipped ones have a tenth of this."""
 LARGEST_BATCH = 2**30
-"""Positions of all rows and steps that are in memory together."""
+"""Largest product of rows, positions and steps of a segment."""
 PAPERS_CRITIC = CriticConfig()
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkConfig:
-    """The parts of `PolicyConfig` that runs differ in."""
+    """The settings of `PolicyConfig` that a training config may change."""
 
     encoder: str = "dual"
     norm: str = "instance"
@@ -33,9 +33,9 @@ class NetworkConfig:
     dim: int = 64
     layers: int = 3
     heads: int = 4
-    """m, of an aspect: in attention, and in the decoder's compatibility."""
+    """m: heads per aspect, in attention and in the decoder's compatibility."""
     hidden: int = 0
-    """Width of the feed-forward networks; 0: that of everything else."""
+    """Width of the feed-forward networks; 0: the same as `dim`."""
     logit_range: float = 6.0
     """C: logits stay within -C .. C."""
 
@@ -43,7 +43,7 @@ class NetworkConfig:
         self.policy_config(features=2)
 
     def policy_config(self, features: int, critic: CriticConfig = PAPERS_CRITIC) -> PolicyConfig:
-        """The whole config of the networks."""
+        """The complete config of the networks."""
         return PolicyConfig(
             features=features,
             encoder=self.encoder,
@@ -57,7 +57,7 @@ class NetworkConfig:
 
 
 def network_of(config: PolicyConfig) -> NetworkConfig:
-    """The settings that give such networks."""
+    """The inverse of `NetworkConfig.policy_config`."""
     encoder = config.encoder_config
     return NetworkConfig(
         encoder=config.encoder,
@@ -80,14 +80,14 @@ class TrainConfig:
     size: int
     """Nodes (TSP) or customers (CVRP)."""
     sizes: tuple[int, ...] = ()
-    """Sizes that batches have in turn, if not `size` alone: a list, or a range such as "20-60/10". Validation stays at
-    `size`. Each is captured by itself."""
+    """Sizes that batches take in turn instead of `size`: a list, or a range such as "20-60/10". Validation stays at
+    `size`. Each size has a CUDA graph of its own."""
     seed: int = 1
     fresh_critic: bool = False
-    """Runs that start from weights take the policy alone, and begin with a critic of their own."""
+    """Take only the policy from the initial weights, and start with a new critic."""
     operator: str = "two_opt"
     idle_moves: bool = True
-    """2-opt moves that change no route may be made."""
+    """Allow 2-opt moves that change no route."""
     instances: InstanceConfig = field(default_factory=InstanceConfig)
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
@@ -124,7 +124,7 @@ class TrainConfig:
                 raise ValueError(f"{product} is above {LARGEST_BATCH}, more than any device holds")
 
     def _check_ages(self, ages: int) -> None:
-        """Rows are replaced between segments, by instances that are drawn as a horizon begins."""
+        """Rows are replaced between segments by instances drawn at the start of a horizon, which bounds `ages`."""
         if ages % self.ppo.segment:
             raise ValueError(f"curriculum.ages {ages} is not a multiple of ppo.segment {self.ppo.segment}")
         if ages < self.schedule.horizon:
@@ -132,15 +132,15 @@ class TrainConfig:
 
     @property
     def segments(self) -> int:
-        """Segments of a horizon."""
+        """Segments per horizon."""
         return self.schedule.horizon // self.ppo.segment
 
     def searched_problem(self) -> Problem:
-        """The problem, with the moves that are open in training."""
+        """The problem with the moves allowed in training."""
         return PROBLEMS[self.problem].with_idle_moves(self.idle_moves)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain containers."""
+        """As plain containers."""
         return asdict(self)
 
 
@@ -151,20 +151,20 @@ def load_config(path: Path, changes: Sequence[str] = ()) -> TrainConfig:
     try:
         return from_dict(changed(plain, changes))
     except ValueError as error:
-        # A file may hold keys and texts of any length, with line breaks in them.
+        # Keys and strings of a file may be of any length, with line breaks.
         reason = " ".join(str(error).split())
         reason = reason if len(reason) <= 400 else f"{reason[:200]} ... {reason[-200:]}"
         raise ValueError(f"{path}{' with ' if changes else ''}{', '.join(changes)[:200]}: {reason}") from error
 
 
 def from_dict(plain: dict[str, Any]) -> TrainConfig:
-    """Check every name and type, then build; the error names the key."""
+    """Build a config from plain containers; ValueError names the first wrong key."""
     config: TrainConfig = settings.build(TrainConfig, plain)
     return config
 
 
 def changed(plain: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
-    """The same settings with some replaced. A key that stands in one table only needs no table before it."""
+    """Apply `key=value` changes. A key that is unique among the tables needs no table name."""
     return settings.changed(TrainConfig, plain, changes)
 
 

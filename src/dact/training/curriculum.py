@@ -1,4 +1,4 @@
-"""What changes as training goes on: warm-up steps and learning rate, by progress from 0 to 1."""
+"""Schedules: warm-up steps and learning rates as functions of the training progress, 0 to 1."""
 
 import math
 from dataclasses import dataclass
@@ -6,30 +6,31 @@ from dataclasses import dataclass
 STARTS = ("best", "last")
 TOURS = ("random", "greedy")
 EPOCHS = 200
-"""E of the paper. Schedules are written for so many epochs and stretched over whatever a run takes."""
+"""E of the paper. Schedules are defined over this many epochs and stretched to the length of a run."""
 
 FEW_HORIZONS = 10
-"""In a schedule: with fewer, its curriculum is too coarse."""
+"""With fewer horizons in a schedule its curriculum is too coarse."""
 LARGEST_RATE = 500.0
-"""Of the curriculum: 100,000 warm-up steps. The paper's largest is 12.5."""
+"""Largest curriculum rate: 100,000 warm-up steps. The paper's largest is 12.5."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurriculumConfig:
-    """How good the solutions are from which training starts."""
+    """How good the solutions are that a horizon starts from."""
 
     rate: float = 0.25
-    """Curriculum rate, xi: warm-up steps at the end, per epoch."""
+    """Curriculum rate (xi): warm-up steps at the end of training, per epoch."""
     begin: float = 0.0
-    """The progress that a run's warm-up begins with: above 0 for runs that go on from weights of their own size."""
+    """Progress at which the warm-up schedule begins: above 0 for runs whose initial weights were trained on the same
+    size."""
     sharpness: float = 0.2
     """Kappa: how suddenly the warm-up grows in the middle of training."""
     start: str = "best"
-    """Train from the `best` solutions of the warm-up, as the authors' code does, or from the `last`."""
+    """Start a horizon from the `best` solutions of the warm-up, as the authors' code does, or from the `last`."""
     tours: str = "random"
-    """What a batch begins with: `random` tours, as in the paper, or `greedy` ones, as in inference."""
+    """Initial tours of a batch: `random`, as in the paper, or `greedy`, as in inference."""
     horizons: int = 1
-    """Train so many horizons on the same instances, each from the best solutions so far."""
+    """Horizons trained on the same instances, each from the best solutions so far."""
     restart: int = 0
     """Steps without a better solution after which a row goes back to its incumbent, as in a search; 0: never, as in the
     paper."""
@@ -62,7 +63,7 @@ class CurriculumConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class ScheduleConfig:
-    """How much training there is; the defaults are the paper's for TSP."""
+    """Length of the training; the defaults are the paper's for TSP."""
 
     epochs: int = EPOCHS
     batches: int = 20
@@ -70,15 +71,15 @@ class ScheduleConfig:
     rows: int = 600
     """Instances in a batch."""
     horizon: int = 200
-    """T_train: steps trained on a batch."""
+    """T_train: steps per horizon."""
     schedule_minutes: float = 0.0
-    """If positive, progress is minutes trained over these; else updates done over updates planned."""
+    """If positive, progress is minutes trained over this number; otherwise updates done over updates planned."""
     decay: float = 0.985
     """Factor on the learning rate per epoch."""
     rate_warm_up: float = 0.0
-    """The learning rate rises from a tenth over this share of the training."""
+    """Share of the training over which the learning rate rises from a tenth."""
     critic_first: float = 0.0
-    """The critic alone learns over this share of the training: values first, then moves by them."""
+    """Share of the training, at its start, in which only the critic is trained."""
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batches", "rows", "horizon", "decay"):
@@ -93,7 +94,7 @@ class ScheduleConfig:
                 raise ValueError(f"schedule.{name} {getattr(self, name)} is not at least 0 and below 1")
 
     def progress(self, horizons: float, minutes: float) -> float:
-        """How much of the training is done, 0 to 1."""
+        """Training progress, 0 to 1."""
         if self.schedule_minutes > 0:
             return min(1.0, minutes / self.schedule_minutes)
         return min(1.0, horizons / (self.epochs * self.batches))
@@ -115,13 +116,13 @@ def warm_up_steps(config: CurriculumConfig, progress: float) -> int:
 
 
 def rate_factor(config: ScheduleConfig, progress: float) -> float:
-    """What the learning rates are multiplied with: decay ** epoch, after a linear rise if there is one."""
+    """Factor on the learning rates: decay ** epoch, after a linear rise if there is one."""
     rise = min(1.0, 0.1 + 0.9 * progress / config.rate_warm_up) if config.rate_warm_up > 0 else 1.0
     return float(rise * config.decay ** (progress * EPOCHS))
 
 
 def too_few_horizons(config: ScheduleConfig, segments: int, seconds: float) -> str:
-    """What to do about a schedule by minutes that holds few horizons, if a segment takes so many seconds."""
+    """Advice for a schedule by minutes with too few horizons, given the seconds per segment; "" if it has enough."""
     planned, horizon = 60 * config.schedule_minutes, segments * seconds
     if not 0 < planned < FEW_HORIZONS * horizon:
         return ""

@@ -1,4 +1,4 @@
-"""Validations within the time that a call has."""
+"""Validation within the time limit of a call."""
 
 import math
 import time
@@ -8,15 +8,15 @@ from dact.training.learner import Learner
 from dact.training.validation import Score, Validation
 
 MARGIN = 1.25
-"""Time kept for the last validation, over what one is thought to take."""
+"""Time reserved for the last validation, as a multiple of its estimated duration."""
 
 
 class Stopped(Exception):  # noqa: N818 - not an error
-    """A validation was cut short."""
+    """A validation was interrupted."""
 
 
 class Examiner:
-    """Measures the learner's weights, and knows whether there is time to. The first process of a team does both."""
+    """Validates the learner's weights where time allows. In a team, the first process validates and decides."""
 
     def __init__(self, validation: Validation | None, learner: Learner) -> None:
         self.validation, self.learner = validation, learner
@@ -25,28 +25,29 @@ class Examiner:
 
     @property
     def takes(self) -> float | None:
-        """Seconds that a validation takes here, if that is known."""
+        """Seconds per validation, if known."""
         return None if self.validation is None else self.validation.seconds
 
     def begin(self, deadline: float, stop: Callable[[], bool]) -> None:
-        """A call begins. Where its time is limited, a few steps tell how much of it a validation takes."""
+        """Start a call. With a deadline, estimate the duration of a validation from a few steps."""
         self._begun, self._deadline, self._stop = time.perf_counter(), deadline, stop
         if self.validation is not None and self._begun < deadline < math.inf:
             self.validation.estimate()
 
     def has_time(self, share: float = 1.0) -> bool:
-        """Does a validation take no more than this share of the time that is left?"""
+        """Would a validation take at most this share of the remaining time?"""
         left = self._deadline - time.perf_counter()
         return left > 0 and (self.takes or 0.0) <= share * left
 
     def training_ends(self) -> bool:
-        """Is only the time of a last validation left, or none at all where one would take most of the call?"""
+        """Is it time to stop training: only the last validation fits, or, if that would take most of the call, no time
+        is left?"""
         needed = MARGIN * (self.takes or 0.0)
         kept = needed if needed <= (self._deadline - self._begun) / 2 else 0.0
         return time.perf_counter() >= self._deadline - kept
 
     def measure(self) -> Score:
-        """The score of the weights as they would be used, on every process."""
+        """Validate the smoothed weights; every process of a team gets the score."""
 
         def stop() -> bool:
             return self._stop() or time.perf_counter() >= self._deadline

@@ -1,4 +1,4 @@
-"""What a horizon begins with: the paper's curriculum, or rows of all ages."""
+"""Instances and solutions at the start of a horizon: by the paper's curriculum, or with rows of all ages."""
 
 from collections.abc import Callable
 
@@ -10,9 +10,8 @@ from dact.training.learner import Learner
 def begin_horizon(
     learner: Learner, config: CurriculumConfig, horizon: int, progress: Progress, stop: Callable[[], bool]
 ) -> bool:
-    """Instances and solutions to train from, for the horizon of this number, from 0.
-
-    False if `stop` came true meanwhile: then it can be begun again, with the same draws.
+    """Prepare the learner for a horizon (counted from 0). False if interrupted by `stop`; calling again repeats the
+    same draws.
     """
     batch, again = divmod(horizon, config.horizons)
     learner.choose(batch)
@@ -31,7 +30,7 @@ def begin_horizon(
 
 
 def _warm_up(learner: Learner, config: CurriculumConfig, steps: int, stop: Callable[[], bool]) -> bool:
-    """New instances, and their solutions after so many steps; False if stopped on the way."""
+    """Draw new instances and make warm-up steps; False if interrupted."""
     learner.new_batch()
     if not learner.warm_up(steps, stop):
         return False
@@ -43,9 +42,8 @@ def _warm_up(learner: Learner, config: CurriculumConfig, steps: int, stop: Calla
 
 
 def _go_on(learner: Learner, config: CurriculumConfig, steps: int, stop: Callable[[], bool], *, first: bool) -> bool:
-    """The same rows, from their best or from where they are. They are replaced one by one, from now on by others.
-
-    Rows that are new have made the warm-up's steps; False if stopped on the way.
+    """Continue with the same rows, from their best or current solutions, and draw the instances that will replace
+    them one by one, after warm-up steps. False if interrupted.
     """
     if first:
         learner.new_batch()

@@ -1,4 +1,4 @@
-"""Where training instances come from."""
+"""Source of training instances."""
 
 from dataclasses import dataclass, replace
 
@@ -10,14 +10,14 @@ from dact.problems import UNIFORM, Batch, InstanceConfig, Problem
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceSource:
-    """Draws batches of one shape, or of one of a few."""
+    """Draws random batches of one size, or of several."""
 
     problem: Problem
     size: int
     rows: int
     config: InstanceConfig = UNIFORM
     sizes: tuple[int, ...] = ()
-    """Sizes to train on, if these are not `size` alone."""
+    """Sizes to train on, if there are several."""
 
     def each(self) -> "list[InstanceSource]":
         """A source for each size that is trained on."""

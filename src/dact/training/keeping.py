@@ -1,4 +1,4 @@
-"""What a run leaves on disk, and how it goes on from there. All processes of a team take part in both."""
+"""Saving and restoring a run. In a team, all processes take part in both."""
 
 import logging
 from pathlib import Path
@@ -35,7 +35,7 @@ def keep(path: Path, config: TrainConfig, learner: Learner, progress: Progress, 
 
 
 def take_over(learner: Learner, checkpoint: Checkpoint, seed: int) -> None:
-    """Stand where a checkpoint does. Other processes, or another kind of device, go on with new instances."""
+    """Restore a checkpoint. With another number of processes or another kind of device, new instances are drawn."""
     learnt, own, team = learner.learnt(), learner.own(), learner.team
     write(learnt, {name: checkpoint.tensors[name] for name in learnt})
     parts = [checkpoint.tensors | {GENERATOR: checkpoint.generator}, *checkpoint.others]

@@ -1,8 +1,8 @@
-"""Everything that lives on the device: networks, optimiser, instances, and the two things done with them.
+"""Training state on the device: networks, optimiser and instances, with the two operations on them.
 
-`segment` is n rollout steps and the update on them, `warm_up` makes steps of which nothing is learnt. On a GPU a
-segment is one CUDA graph; on a CPU the same function is called. All rows of a batch have one size; where there are
-several sizes to train on, each has a lane with buffers and a graph of its own, and they share networks and optimiser.
+`segment` makes n rollout steps and an update; `warm_up` makes steps without an update. On a GPU a
+segment is one CUDA graph; on a CPU the same function is called. All rows of a batch have one size. With several
+training sizes, each has a lane with its own buffers and graph; lanes share the networks and the optimiser.
 """
 
 from collections.abc import Callable
@@ -25,26 +25,26 @@ from dact.training.ppo import METRICS, PpoConfig, update
 from dact.training.rollout import Task, rollout
 
 LOSS_SCALE = 2.0**14
-"""In half precision. A row's share of a mean over thousands of rows would be lost without it."""
+"""Loss scale in half precision: a row's share of a mean over thousands of rows would underflow."""
 LOOK_EVERY = 4
-"""Steps of a warm-up on a CPU between two questions whether to stop."""
+"""Warm-up steps on a CPU between two checks whether to stop."""
 PAPERS = CurriculumConfig()
 
 
 @dataclass
 class Lane:
-    """What belongs to instances of one size."""
+    """Buffers and graph for instances of one size."""
 
     source: InstanceSource
     buffers: Buffers
     engine: Engine
     pool: Pool | None = None
-    """Where rows are of all ages."""
+    """Replacement instances, if rows of all ages are trained."""
     segment: Callable[[], None] = lambda: None
 
 
 class Learner:
-    """Trains networks on batches of instances. Nothing here reads a number back, but for `read_metrics`."""
+    """Trains networks on batches of instances. Only `read_metrics` waits for the device."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Learner:
             smoothing=config.smoothing,
         )
         device = next(networks.policy.parameters()).device
-        # Of new instances and their streams, by which they then walk.
+        # Draws new instances and the seeds of their streams.
         self.generator = stream(seed, team.rank, device)
         # The last entry counts segments.
         self.metrics_M = torch.zeros(len(METRICS) + 1, device=device)
@@ -80,58 +80,59 @@ class Learner:
 
     @property
     def buffers(self) -> Buffers:
-        """Of the current lane."""
+        """Those of the current lane."""
         return self.lane.buffers
 
     @property
     def engine(self) -> Engine:
-        """Of the current lane."""
+        """Those of the current lane."""
         return self.lane.engine
 
     def choose(self, batch: int) -> None:
-        """Go to the lane of a batch by its number: each lane once in turn, in an order that the seed decides."""
+        """Select the lane of a batch by its number: every lane in turn, in an order that depends on the seed."""
         turn, place = divmod(batch, len(self.lanes))
         order = torch.randperm(len(self.lanes), generator=stream(self.seed, turn, torch.device("cpu")))
         self.lane = self.lanes[int(order[place])]
 
     def segment(self) -> None:
-        """Some steps and the update on them."""
+        """n rollout steps and the update on them."""
         self.lane.segment()
 
     def new_batch(self) -> None:
-        """Fresh instances with their starts."""
+        """Draw new instances with their starts."""
         self._renew(self.lane)
 
     def refill(self, steps: int = 0, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Other fresh instances for the rows whose time comes, after some steps; on a CPU, False if asked to stop."""
+        """Draw the instances that replace old rows and make `steps` warm-up steps on them. On a CPU, False if
+        interrupted."""
         assert self.lane.pool is not None
         fresh = self.lane.pool.fresh
         fresh.load(*self._begun(self.lane.source, self.generator))
         return self._walk(fresh, steps, stop)
 
     def warm_up(self, steps: int, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Walk on with the policy as it is now; on a CPU, False if asked to stop on the way."""
+        """Make steps with the current policy. On a CPU, False if interrupted."""
         return self._walk(self.buffers, steps, stop)
 
     def back_to_best(self) -> None:
-        """Go on from the best solutions found so far."""
+        """Make the best solutions so far the current ones."""
         state = self.buffers.state
         self.buffers.move_to(start_state(state.incumbent_BN, state.incumbent_cost_B, state.stream_B))
 
     def from_here(self) -> None:
-        """Go on from the current solutions, which count as the best so far."""
+        """Forget the best solutions: the current ones count as the best so far."""
         state = self.buffers.state
         self.buffers.move_to(start_state(state.tour_BN, state.cost_B, state.stream_B))
 
     def read_metrics(self) -> dict[str, float]:
-        """Means over the segments since the last reading, and over the team. Waits for the device."""
+        """Means over the segments since the last call and over the team. Waits for the device."""
         self.team.all_reduce_mean([self.metrics_M])
         sums = self.metrics_M.tolist()
         self.metrics_M.zero_()
         return dict(zip(METRICS, (value / max(sums[-1], 1) for value in sums[:-1]), strict=True))
 
     def learnt(self) -> dict[str, Tensor]:
-        """What training changes: weights and the optimiser's memory."""
+        """Tensors that training changes: weights and optimiser state."""
         parts = {
             "actor": self.networks.policy.state_dict(),
             "critic": self.networks.critic.state_dict(),
@@ -140,13 +141,13 @@ class Learner:
         return {f"{part}.{name}": x.detach() for part, named in parts.items() for name, x in named.items()}
 
     def reseed(self, seed: int) -> None:
-        """New random numbers and new instances, where those of a run could not be kept."""
+        """Restart the random numbers and draw new instances, for runs that cannot keep theirs."""
         self.generator.set_state(stream(seed, self.team.rank, self.generator.device).get_state())
         for lane in self.lanes if self.curriculum.ages else [self.lane]:
             self._renew(lane)
 
     def own(self) -> dict[str, Tensor]:
-        """What differs from process to process: instances, tours and sums."""
+        """Tensors that differ between processes: instances, tours and sums."""
         everything = {"metrics_M": self.metrics_M}
         for lane in self.lanes:
             mark = f"{lane.source.size}." if len(self.lanes) > 1 else ""
@@ -155,14 +156,14 @@ class Learner:
         return everything
 
     def tensors(self) -> dict[str, Tensor]:
-        """Everything that changes on the device, but for the generator."""
+        """All tensors that change, except the generator's state."""
         return self.learnt() | self.own()
 
     def _walk(self, buffers: Buffers, steps: int, stop: Callable[[], bool]) -> bool:
-        """Some steps of which nothing is learnt; False if asked to stop on the way."""
+        """Make steps without an update; False if interrupted."""
         self.engine.refresh()
         batch, state = buffers.batch, buffers.state
-        # A GPU makes all of them before one could look up.
+        # A GPU finishes all steps before a check could stop it.
         stride = steps if self.metrics_M.is_cuda else LOOK_EVERY
         for done in range(0, steps, max(stride, 1)):
             if stop():
@@ -182,9 +183,9 @@ class Learner:
             lane.pool.pass_time(lane.buffers, steps)
 
     def _make_lane(self, source: InstanceSource) -> Lane:
-        # Of the right shapes; the first horizon brings others.
+        # Only for their shapes; the first horizon draws others.
         buffers = make_buffers(*self._begun(source, stream(0, 0, self.generator.device)))
-        # Made before any capture, which may not see the table being filled.
+        # The table must be filled before any capture.
         self.networks.policy.places(buffers.batch.length, self.metrics_M.device)
         engine = self.networks.engine(self.task.problem, self.task.search(self.curriculum.restart or NEVER))
         ages = self.curriculum.ages
@@ -194,7 +195,7 @@ class Learner:
         return lane
 
     def _renew(self, lane: Lane) -> None:
-        """All rows of a lane are new."""
+        """Replace all rows of a lane."""
         lane.buffers.load(*self._begun(lane.source, self.generator))
         if lane.pool is not None:
             lane.pool.fresh.load(*self._begun(lane.source, self.generator))
@@ -216,5 +217,5 @@ class Learner:
 
 
 def stream(seed: int, place: int, device: torch.device) -> Generator:
-    """A generator of its own for each (seed, place)."""
+    """An independent generator for each (seed, place)."""
     return torch.Generator(device=device).manual_seed(1000003 * seed + 7919 * place + 17)

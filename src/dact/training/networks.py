@@ -1,4 +1,4 @@
-"""The networks as training calls them: the same modules, in a chosen precision.
+"""Actor and critic as training calls them: the modules of dact.policy, in a chosen precision.
 
 Shape letters: S aspects, R rows (of one step, or of all steps of a segment), N tour length, F features, D width.
 """
@@ -21,17 +21,17 @@ HALVES = {name: each.dtype for name, each in PRECISIONS.items() if each.half}
 
 @dataclass(frozen=True, kw_only=True)
 class RuntimeConfig:
-    """Where and how to compute. `auto` means the fast way on a GPU and the plain way on a CPU."""
+    """Device and precision. `auto` means fast on a GPU (float16, CUDA graphs) and plain on a CPU."""
 
     device: str = "auto"
     precision: str = "auto"
     """Of matrix products: `float32`, `tf32` or `float16`. Weights, norms, sums, losses and costs are float32.
-    Encoders without kernels for the tours at hand (of over 128 positions) train in TF32 instead of `float16`."""
+    Encoders without float16 kernels for the tour length (over 128 positions) train in TF32 instead."""
     logits: str = "auto"
-    """Of matrix products in the decoder, where moves get their probabilities: as `precision` (`auto`), or one of its
-    values or `bfloat16`. PyTorch has one setting for all float32 matrices: `float32` and `tf32` do not go together."""
+    """Of matrix products in the decoder: as `precision` (`auto`), one of its values, or `bfloat16`. `float32` and
+    `tf32` cannot be mixed, since PyTorch has one setting for all float32 products."""
     graph: str = "auto"
-    """`true`: whole segments are captured as CUDA graphs; `false`: plain calls."""
+    """`true`: capture whole segments as CUDA graphs; `false`: plain calls."""
 
     def __post_init__(self) -> None:
         choices = {
@@ -41,7 +41,7 @@ class RuntimeConfig:
             "graph": ("true", "false"),
         }
         for name, known in choices.items():
-            # TOML's true and false are as good as the words.
+            # TOML's true and false are accepted too.
             value = str(getattr(self, name)).lower()
             object.__setattr__(self, name, value)
             if value not in ("auto", *known):
@@ -50,7 +50,7 @@ class RuntimeConfig:
             raise ValueError(f"runtime.logits '{self.logits}' does not go with runtime.precision '{self.precision}'")
 
     def resolved(self) -> "RuntimeConfig":
-        """The same without `auto`, but for the logits, which follow what the networks' precision comes to."""
+        """The same without `auto`, except `logits`, which follows the precision of the networks."""
         device = self.device
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -71,19 +71,19 @@ class RuntimeConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Networks:
-    """Actor and critic, and how to call them."""
+    """Actor and critic with their precision."""
 
     policy: Policy
     critic: Critic
     precision: str = "float32"
     logits: str = "auto"
-    """Precision of the decoder; `auto`: the same."""
+    """Precision of the decoder; `auto`: as `precision`."""
     origin: tuple[str, float] | None = None
-    """Name and GPU minutes of the weights they started from."""
+    """Name and GPU minutes of the initial weights."""
 
     @property
     def device(self) -> torch.device:
-        """Where they are."""
+        """The device of the networks."""
         return next(self.policy.parameters()).device
 
     @property
@@ -93,15 +93,15 @@ class Networks:
 
     @property
     def narrow(self) -> bool:
-        """Are there numbers on the way back that float16 must hold?"""
+        """Does the backward pass use float16, so that losses must be scaled?"""
         return "float16" in (self.precision, self.logits)
 
     def engine(self, problem: Problem, config: SearchConfig) -> Engine:
-        """A search with the policy, in its precision."""
+        """An engine that searches with the policy in this precision."""
         return engine_for(problem, self.policy, config, self.device, self.precision)
 
     def by_rows(self, work: Work, features_RNF: Tensor, *others: Tensor) -> tuple[Tensor, ...]:
-        """`work` of these rows; on a CPU some of them at a time."""
+        """`work` on these rows; on a CPU in chunks."""
         if self.device.type != "cpu":
             return work(features_RNF, *others)
         parameters = [*self.policy.parameters(), *self.critic.parameters()]
@@ -115,7 +115,7 @@ class Networks:
         return aspects_SRND
 
     def log_prob(self, aspects_SRND: Tensor, open_RNN: Tensor, move_R2: Tensor) -> tuple[Tensor, Tensor]:
-        """Of each row's move, and the entropy of its distribution."""
+        """Log-probability of each row's move, and the entropy of its distribution."""
         half = HALVES.get(self.precision if self.logits == "auto" else self.logits)
         aspects_SRND = aspects_SRND if half is None else aspects_SRND.to(half)
         return self.policy.decoder.log_prob(aspects_SRND, open_RNN, move_R2)
@@ -129,7 +129,7 @@ class Networks:
     def _precision(self) -> AbstractContextManager[object]:
         if not self.half:
             return nullcontext()
-        # The cache of cast weights would go stale between the replays of a graph.
+        # Cached casts of the weights would be stale when a graph is replayed.
         return torch.autocast(self.device.type, dtype=torch.float16, cache_enabled=False)
 
 
@@ -142,7 +142,7 @@ def make_networks(
     if device.type == "cuda":
         torch.set_float32_matmul_precision("highest" if "float32" in (runtime.precision, runtime.logits) else "high")
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
-    # Made before any capture, which may not see the table being filled.
+    # The table must be filled before any capture.
     policy.places(length, device)
     precision = runtime.precision
     if precision == "float16" and not policy.encoder.has_kernels(length):
@@ -152,7 +152,7 @@ def make_networks(
 
 
 def fresh_networks(config: PolicyConfig, seed: int) -> tuple[Policy, Critic]:
-    """Random networks that depend on the seed alone, whatever the device."""
+    """Random networks that depend on the seed only, not on the device."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return Policy(config), make_critic(config)

@@ -1,9 +1,9 @@
-"""One Adam with a group for the actor and one for the critic, in few kernels and such that a CUDA graph can hold it.
+"""Adam with one parameter group for the actor and one for the critic, in few kernels and safe for CUDA graphs.
 
-Parameters are views of one flat tensor with a line per group, and so is all that Adam remembers: gradients are gathered
-by one copy, both norms are one reduction, and clipping is a divisor that Adam itself applies. Rates are tensors, so
-that schedules change them between replays. A step is skipped by a number on the device, not by a branch on the host.
-All tensors keep their addresses: they are copied into, never replaced.
+Parameters and optimiser state are views of flat tensors with a row per group: gradients are gathered by one copy,
+both norms are one reduction, and clipping is a divisor that Adam applies. Rates are tensors, so that schedules can
+change them between replays. A step is skipped by a number on the device, not by a branch on the host. All tensors
+keep their addresses: they are copied into, never replaced.
 
 Shape letters: G = 2 groups, L numbers of a group, padded.
 """
@@ -15,21 +15,20 @@ import torch
 from torch import Tensor, nn
 
 Average = Callable[[list[Tensor]], None]
-"""Replaces tensors by their mean over processes, in place."""
+"""Replaces tensors by their means over processes, in place."""
 
 ALIGNED = 64
-"""Each parameter begins at a multiple of so many numbers: 256 bytes, which every kernel takes for well aligned."""
+"""Parameters begin at multiples of this many numbers (256 bytes), the alignment that kernels expect."""
 PIECES = 32
-"""The fused Adam gives a block of threads to each tensor; so a group is handed to it in pieces."""
+"""The fused Adam uses one thread block per tensor, so a group is passed in this many pieces."""
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 SOON = 10
-"""Steps after which a running mean begins to remember more than the last few."""
+"""Steps over which the running mean is a plain mean of all steps."""
 
 
 class Optimiser:
-    """Adam for (actor, critic), each with its own rate and with its gradient clipped to a norm of its own.
-
-    With `smoothing`, a running mean of the weights follows them, forgetting by that factor at each step.
+    """Adam for (actor, critic), each with its own learning rate and gradient clipping. With `smoothing`, an
+    exponential moving average of the weights is kept.
     """
 
     def __init__(
@@ -43,7 +42,7 @@ class Optimiser:
         self.groups = (list(actor.parameters()), list(critic.parameters()))
         self.average = average
         self.scale = scale
-        """What losses are multiplied by on the way back, so that half precision holds small gradients."""
+        """Loss scale of the backward pass, so that small gradients fit half precision."""
         device = self.groups[0][0].device
         self._scale = torch.full((), scale, device=device)
         length = max(sum(_room(parameter) for parameter in group) for group in self.groups)
@@ -63,13 +62,13 @@ class Optimiser:
             rate.fill_(value)
 
     def step(self, loss: Tensor, largest_norm: float, skip: Tensor) -> tuple[Tensor, Tensor]:
-        """Follow the gradient of the loss unless `skip` is 1 or a gradient is not finite.
+        """Step along the gradient of the loss unless `skip` is 1 or a gradient is not finite.
 
-        Gives the norms of the actor's and the critic's gradient before clipping, and 1 where the step was skipped.
+        Returns the gradient norms of actor and critic before clipping, and 1 if the step was skipped.
         """
         self._gather(loss)
         if self.average is not None:
-            # Processes must stay alike: one that has had enough speaks for all.
+            # Processes must stay identical: if one skips, all do.
             share = skip.clone()
             self.average([self.grad_GL, share])
             skip = share.ceil()
@@ -77,13 +76,13 @@ class Optimiser:
         skipped = torch.where(scaled_G.amax() < torch.inf, skip, self._one)
         self._apply((scaled_G / largest_norm).clamp(min=self.scale), skipped)
         if self.smoothing > 0:
-            # Over the first steps the mean is that of all so far, so that it soon forgets where training began.
+            # A plain mean over the first steps, so that the initial weights are soon forgotten.
             share = (SOON / (SOON + self.steps)).clamp(min=1 - self.smoothing)
             self.smooth_GL.lerp_(self.value_GL, share)
         return scaled_G / self.scale, skipped
 
     def tensors(self) -> dict[str, Tensor]:
-        """Everything Adam remembers, by name; the count of steps stands for each parameter, as in PyTorch's Adam."""
+        """State of Adam by name; the step count is repeated for each parameter, as in PyTorch's Adam."""
         remembered = zip(self._views(self.mean_GL), self._views(self.square_GL), strict=True)
         everything = {
             f"{place}.{name}": value
@@ -96,7 +95,7 @@ class Optimiser:
 
     @contextmanager
     def smoothed(self) -> Iterator[None]:
-        """The weights are their running means for a while, where they are smoothed at all."""
+        """Inside, the weights are replaced by their moving averages, if there are any."""
         if self.smoothing == 0:
             yield
             return
@@ -119,9 +118,9 @@ class Optimiser:
             parameter.data = view
 
     def _gather(self, loss: Tensor) -> None:
-        """The gradients, scaled, side by side as the parameters are."""
+        """Scaled gradients in the layout of the flat parameters."""
         everything = [parameter for group in self.groups for parameter in group]
-        # Not `backward`, whose accumulators would tie parameters to the stream they were first used on.
+        # Not `backward`: its accumulators tie parameters to the stream of their first use.
         grads = iter(torch.autograd.grad(loss, everything, self._scale))
         lines = []
         for group in self.groups:

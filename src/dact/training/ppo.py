@@ -14,23 +14,23 @@ from dact.training.optimiser import Optimiser
 from dact.training.rollout import Segment
 
 METRICS = ("reward", *MEASURED, "rollout_log_ratio", "actor_norm", "critic_norm", "skipped")
-"""What an update measures: losses and norms averaged over its epochs; KL and clip fraction at the last epoch, or
-after a single one; the rest at the first, where the policy is still the one that acted."""
+"""Metrics of an update: losses and norms are means over its epochs; KL and clip fraction are of the last epoch, or
+after a single one; the others are of the first epoch, before the policy has changed."""
 PROBED = 16
-"""Rows by which a single epoch's KL and clip fraction are measured: all would cost another forward pass."""
+"""Rows that KL and clip fraction of a single epoch are measured on: all would cost another forward pass."""
 
 LARGEST_RATE = 0.01
-"""Of Adam. The boldest that learnt was 1e-3."""
+"""Largest learning rate of Adam. The largest that was seen to learn is 1e-3."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PpoConfig:
-    """The update; the defaults are the paper's for TSP20. Zero turns an option off."""
+    """Settings of the update; the defaults are the paper's for TSP20. Zero turns an option off."""
 
     segment: int = 4
     """n: steps between updates."""
     share: float = 1.0
-    """Of the rows, that an update learns from, chosen by what they gained and weighted to make up for it."""
+    """Share of the rows used in an update, sampled by their rewards and weighted to stay unbiased."""
     update_epochs: int = 3
     """K."""
     clip: float = 0.1
@@ -44,7 +44,8 @@ class PpoConfig:
     kl_limit: float = 0.0
     """The remaining epochs are skipped once the approximate KL exceeds it."""
     smoothing: float = 0.0
-    """Validate and keep a running mean of the weights that forgets by this factor at each step, such as 0.999."""
+    """Decay of an exponential moving average of the weights, such as 0.999, which is validated and exported instead of
+    them."""
 
     def __post_init__(self) -> None:
         for name in ("segment", "update_epochs", "clip", "gradient_norm", "actor_rate", "critic_rate"):
@@ -69,12 +70,12 @@ class PpoConfig:
 
     @property
     def objective(self) -> Objective:
-        """What the loss needs of all this."""
+        """The settings of the loss."""
         return Objective(self.clip, self.discount, self.normalise_advantage, self.entropy_bonus)
 
 
 def evaluate_segment(networks: Networks, segment: Segment) -> NetworkOutputs:
-    """All steps as one batch, with gradients."""
+    """Evaluate all steps as one batch, with gradients."""
 
     def evaluate(features_RNF: Tensor, open_RNN: Tensor, move_R2: Tensor, standing_R2: Tensor) -> tuple[Tensor, ...]:
         aspects_SRND = networks.encode(features_RNF)
@@ -86,13 +87,13 @@ def evaluate_segment(networks: Networks, segment: Segment) -> NetworkOutputs:
 
 
 def update(networks: Networks, segment: Segment, optimiser: Optimiser, config: PpoConfig) -> Tensor:
-    """Train on a segment; gives metrics_M in the order of METRICS."""
+    """Train on a segment; returns metrics_M in the order of METRICS."""
     old: NetworkOutputs | None = None
     enough = torch.zeros((), device=segment.reward_TB.device)
     epochs = []
     for _ in range(config.update_epochs):
         now = evaluate_segment(networks, segment)
-        # The policy that acted is the one of the first pass: the ratio is exactly 1 there.
+        # Old log-probabilities are those of the first pass, where the ratio is exactly 1.
         old = old or NetworkOutputs(*(x.detach() for x in now))
         # Bootstrapped anew in each epoch, with the networks as they are (Algorithm 1, line 11).
         rewards = Rewards(segment.reward_TB, _end_value(networks, segment), segment.weight_B)
@@ -110,9 +111,8 @@ def update(networks: Networks, segment: Segment, optimiser: Optimiser, config: P
 
 @torch.no_grad()
 def _moved(networks: Networks, segment: Segment, old: NetworkOutputs, clip: float) -> Tensor:
-    """(2,) approximate KL and clip fraction of the policy after the step, by a few rows.
-
-    Chosen rows come in the order of what they gained, so these are taken from all over, with their weights.
+    """(2,) approximate KL and clip fraction after the step, from a few rows. Rows are sorted by reward, so these are
+    taken evenly, with their weights.
     """
     few = slice(None, None, -(-len(segment.weight_B) // PROBED))
     seen = (segment.features_TBNF, segment.open_TBNN, segment.move_TB2)
@@ -127,7 +127,7 @@ def _moved(networks: Networks, segment: Segment, old: NetworkOutputs, clip: floa
 
 @torch.no_grad()
 def _end_value(networks: Networks, segment: Segment) -> Tensor:
-    """(B,) values of the states behind the last step."""
+    """(B,) values of the states after the last step."""
 
     def evaluate(features_BNF: Tensor, standing_B2: Tensor) -> tuple[Tensor, ...]:
         return (networks.value(networks.encode(features_BNF), standing_B2),)
@@ -137,7 +137,7 @@ def _end_value(networks: Networks, segment: Segment) -> Tensor:
 
 
 def _summary(segment: Segment, old: NetworkOutputs, epoch_EM: Tensor) -> Tensor:
-    """What was MEASURED, norms and skips of each epoch as metrics_M: by slices, so that it takes few kernels."""
+    """MEASURED, norms and skips of each epoch as metrics_M, by slices, which takes few kernels."""
     first_M, last_M, mean_M = epoch_EM[0], epoch_EM[-1], epoch_EM.mean(0)
     reward = (segment.reward_TB * segment.weight_B).mean(dim=(0, 1), keepdim=True).view(1)
     moved = (old.log_prob_TB - segment.log_prob_TB).abs().mean(dim=(0, 1), keepdim=True).view(1)

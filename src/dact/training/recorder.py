@@ -1,4 +1,4 @@
-"""What a run says about itself: a CSV row and TensorBoard scalars per reading, and a report for whoever watches."""
+"""Metrics of a run: a CSV row and TensorBoard scalars per reading, and reports for watchers."""
 
 import csv
 import logging
@@ -26,7 +26,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """The numbers of one reading. `metrics` is empty for a validation before the first update."""
+    """Metrics at one point of the training. `metrics` is empty before the first update."""
 
     segments: int
     minutes: float
@@ -39,16 +39,16 @@ class Report:
     best_cost: float | None = None
     best_gap: float | None = None
     event: str = ""
-    """`start`, `best`, `end` or what went wrong."""
+    """`start`, `best`, `end`, or the reason of a rollback."""
     collapsed: bool = False
-    """Training went back to the best weights."""
+    """Training was rolled back to the best weights."""
 
 
 Watch = Callable[[Report], None]
 
 
 class Silence:
-    """Records nothing: what the other processes of a team have."""
+    """Records nothing, for all processes of a team but the first."""
 
     def rewind(self, segments: int) -> None:
         """Nothing to drop."""
@@ -75,7 +75,7 @@ class Recorder(Silence):
         self._begun = -1
 
     def rewind(self, segments: int) -> None:
-        """Drop what was written after the checkpoint a run goes on from."""
+        """Drop rows written after the checkpoint that a run is resumed from."""
         self._begun = segments
         if not self.path.exists():
             return
@@ -118,7 +118,7 @@ class Recorder(Silence):
 
 
 def _whole(row: dict[str, str | None]) -> bool:
-    """Not one that was cut short."""
+    """Is the row complete? A kill may cut one short."""
     return row["segments"] is not None and row["segments"].isdigit() and None not in row.values()
 
 
@@ -135,7 +135,7 @@ def _shown(value: object) -> str:
 def _board(folder: Path, begin: int) -> Any:  # noqa: ANN401 - an optional dependency
     try:
         from torch.utils.tensorboard import SummaryWriter
-    except Exception as error:  # a broken installation of a side show must not stop a run either
+    except Exception as error:  # a broken TensorBoard must not stop a run
         log.info("no TensorBoard (%s; pip install 'dact[train]'): metrics go to the CSV alone", error)
         return None
     return SummaryWriter(str(folder / "tensorboard"), purge_step=begin)

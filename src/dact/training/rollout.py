@@ -1,4 +1,4 @@
-"""Steps with the current policy, recorded for an update.
+"""Rollout: steps with the current policy, recorded for an update.
 
 Shape letters: T steps of a segment, B rows, C chosen rows, Z = T + 1 states, R = T * B or Z * B rows, N tour length,
 F features. In a segment, B are the chosen rows.
@@ -18,23 +18,23 @@ from dact.problems import Batch, Problem
 from dact.search import NEVER, Engine, SearchConfig, SearchState, look
 
 FLOOR = 2.0
-"""What counts as reward of every row when rows are chosen, in mean rewards. Measured: docs/log.md."""
+"""Reward added to every row when rows are sampled, in mean rewards; measured in docs/log.md."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What is trained on: a problem and the operator that moves its tours."""
+    """The problem and the operator that are trained on."""
 
     problem: Problem
     operator: str
 
     def search(self, patience: int = NEVER) -> SearchConfig:
-        """How the policy is used."""
+        """Settings of the search in a rollout."""
         return SearchConfig(operator=self.operator, patience=patience)
 
 
 class Walk(NamedTuple):
-    """What the search says about T steps: of every state, or of every step."""
+    """The T steps of a rollout as the search made them, per state or per step."""
 
     tour_ZBN: Tensor
     last_TB2: Tensor
@@ -46,21 +46,21 @@ class Walk(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """What happened in T steps, as far as the update needs it."""
+    """T steps, as the update needs them."""
 
     features_TBNF: Tensor
     open_TBNN: Tensor
     """Which moves could be drawn."""
     move_TB2: Tensor
     log_prob_TB: Tensor
-    """As the engine computed them. The update takes its own; these are there to be compared."""
+    """By the engine, for comparison only: the update computes its own."""
     reward_TB: Tensor
     end_BNF: Tensor
-    """Features of the state behind the last step."""
+    """Features of the state after the last step."""
     standing_ZB2: Tensor
-    """Costs of all states as the critic may see them."""
+    """Costs of all states, as inputs of the critic."""
     weight_B: Tensor
-    """How much a row counts."""
+    """Weight of each row in the loss."""
 
 
 @torch.no_grad()
@@ -72,7 +72,8 @@ def rollout(
     steps: int,
     share: float = 1.0,
 ) -> tuple[SearchState, Segment]:
-    """The state after some steps, and the record of them, or of a share of the rows, as `choose` draws them."""
+    """Make some steps. Returns the state after them and their segment, of all rows or of a share sampled by
+    `choose`."""
     engine.refresh()
     states, made = [state], []
     for _ in range(steps):
@@ -96,11 +97,11 @@ def rollout(
 
 
 def choose(gain_B: Tensor, count: int, draw_B: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows to learn from, those that gained more likely than others, with weights that make up for it.
+    """Sample rows for an update, more likely those with higher rewards, with weights that keep means unbiased.
 
-    Near the end of training few rows gain anything in a few steps, and the gradient is mostly theirs. Drawn by priority
-    sampling (Duffield, Lund and Thorup, 2007): no row twice, and weighted means over the chosen have those over all as
-    their expected values.
+    Near the end of training few rows gain anything in a few steps, and the gradient is mostly theirs. Priority sampling
+    (Duffield, Lund and Thorup, 2007): no row twice, and weighted means over the chosen rows have the means over all
+    rows as expected values.
     """
     chance_B = gain_B + FLOOR * gain_B.mean() + torch.finfo(gain_B.dtype).tiny ** 0.5
     priority_B = chance_B / draw_B.to(gain_B.dtype)
@@ -111,7 +112,7 @@ def choose(gain_B: Tensor, count: int, draw_B: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _segment(task: Task, batch: Batch, walk: Walk, weight_B: Tensor) -> Segment:
-    """What the policy saw is worked out for all states at once: a GPU minds the number of kernels."""
+    """Features and open moves of all states at once, in few kernels."""
     steps = len(walk.move_TB2)
     features_RNF, open_RNN = seen(task, batch, walk.tour_ZBN, walk.last_TB2)
     features_ZBNF = features_RNF.view(steps + 1, batch.rows, *features_RNF.shape[1:])
@@ -128,7 +129,7 @@ def _segment(task: Task, batch: Batch, walk: Walk, weight_B: Tensor) -> Segment:
 
 
 def seen(task: Task, batch: Batch, tour_ZBN: Tensor, last_TB2: Tensor) -> tuple[Tensor, Tensor]:
-    """Features of all states, and the moves that could be drawn in all but the last, as rows one after another."""
+    """Features of all states, and open moves of all but the last, with states as consecutive rows."""
     each = _repeated(batch, len(tour_ZBN))
     features_RNF, feasible = look(task.problem, each, tour_ZBN.flatten(0, 1), OPERATORS[task.operator])
     seen_RN, last_R2 = tour_ZBN[:-1].flatten(0, 1), last_TB2.flatten(0, 1)
@@ -136,14 +137,13 @@ def seen(task: Task, batch: Batch, tour_ZBN: Tensor, last_TB2: Tensor) -> tuple[
 
 
 def standing(batch: Batch, cost_ZB: Tensor, incumbent_ZB: Tensor) -> Tensor:
-    """(Z, B, 2): the incumbent's cost, and how far the current tour is above it, in tenths; instances' units cancel.
-
-    Costs are over the square root of the tour's length, as which optimal tours in the unit square grow.
+    """(Z, B, 2): the incumbent's cost, and ten times the excess of the current tour's cost over it, in the unit
+    square and divided by the square root of the tour length, with which optimal tours grow.
     """
     unit_B1 = (batch.scale_B * math.sqrt(batch.length)).unsqueeze(1)
     return torch.stack((incumbent_ZB, 10 * (cost_ZB - incumbent_ZB)), 2) / unit_B1
 
 
 def _repeated(batch: Batch, times: int) -> Batch:
-    """All rows, so many times in turn."""
+    """The batch repeated `times` times."""
     return batch.take(torch.arange(batch.rows, device=batch.device).repeat(times))

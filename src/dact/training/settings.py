@@ -1,4 +1,4 @@
-"""Settings as people write them: TOML, and `key=value` changes to it, checked against a dataclass of dataclasses."""
+"""Settings from TOML and `key=value` changes, checked against a dataclass of dataclasses."""
 
 import math
 import re
@@ -13,14 +13,14 @@ from dact.instances.errors import brief, shown
 from dact.instances.limits import MAX_NODES
 
 CONFIG_DOTS = 1000
-"""Dots in a text: ours have a tenth of that."""
+"""Most dots in a file; the shipped ones have a tenth of this."""
 LARGEST_NUMBER = 2**31 - 1
-"""Of all settings."""
+"""Largest absolute value of any setting."""
 
 
 def parse(text: str) -> dict[str, Any]:
     """TOML as plain containers."""
-    # Python's parser takes time and memory in the square of the parts of a key.
+    # Time and memory of Python's parser grow with the square of the parts of a key.
     if text.count(".") > CONFIG_DOTS:
         raise InputError(f"is not TOML of ours (it has {text.count('.')} dots)")
     try:
@@ -30,7 +30,7 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def changed(kind: Any, plain: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:  # noqa: ANN401
-    """The same settings with some replaced. A key that stands in one table only needs no table before it."""
+    """Apply `key=value` changes. A key that is unique among the tables needs no table name."""
     result = {key: dict(value) if isinstance(value, dict) else value for key, value in plain.items()}
     for setting in settings:
         key, equals, text = setting.partition("=")
@@ -42,7 +42,7 @@ def changed(kind: Any, plain: dict[str, Any], settings: Sequence[str]) -> dict[s
 
 
 def build(kind: Any, plain: dict[str, Any], prefix: str = "") -> Any:  # noqa: ANN401 - any of the dataclasses
-    """Check every name and type, then build; the error names the key."""
+    """Build the dataclass; ValueError names the first wrong key."""
     hints = get_type_hints(kind)
     known = {each.name for each in fields(kind)}
     unknown = sorted(plain.keys() - known)
@@ -83,7 +83,7 @@ def _checked(wanted: Any, value: Any, key: str) -> Any:  # noqa: ANN401 - a type
 
 
 def literal(value: object) -> str:
-    """As TOML writes it."""
+    """The value as TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -93,7 +93,7 @@ def literal(value: object) -> str:
 
 
 def check_size(size: int) -> None:
-    """Refuse instances too small to search, or larger than any that are read."""
+    """Refuse sizes below 4, or above the limit of the readers."""
     if not 4 <= size <= MAX_NODES:
         raise ValueError(f"size {size} is {'below 4' if size < 4 else f'above {MAX_NODES}'}")
 
@@ -120,7 +120,7 @@ def _place(kind: Any, key: str) -> tuple[str, str]:  # noqa: ANN401
 
 
 def _near(name: str, known: Iterable[str], prefix: str = "") -> str:
-    """The question whether another was meant, if one looks like it."""
+    """A suggestion for a misspelt name, if there is a similar one."""
     near = get_close_matches(name, sorted(known), n=1)
     return f"; did you mean '{prefix}{near[0]}'?" if near else ""
 
@@ -133,7 +133,7 @@ def _value(text: str) -> Any:  # noqa: ANN401 - whatever TOML can say
 
 
 def _span(text: str) -> list[int] | str:
-    """A range such as "20-60/10", from 20 to 60 by tens, as its numbers; anything else stays as it is."""
+    """The numbers of a range such as "20-60/10"; anything else unchanged."""
     found = re.fullmatch(r"(\d+)-(\d+)(?:/(\d+))?", text.strip())
     if found is None:
         return text

@@ -1,4 +1,4 @@
-"""The run: horizons of segments by the schedule, validation, going back after a collapse, stopping and resuming."""
+"""The training loop: horizons of segments, validation, rollback after a collapse, stopping and resuming."""
 
 import logging
 import math
@@ -25,24 +25,24 @@ GO_ON, END, STOP = 0.0, 1.0, 2.0
 SAVE_EVERY = 30.0
 """Seconds between checkpoints, beside those around validations: a kill loses no more, or the segment it fell into."""
 RATE_STEP = 0.01
-"""Of the progress by minutes, after which the learning rates follow it also within a horizon."""
+"""In schedules by minutes: progress after which the learning rates are updated within a horizon."""
 FIRST_SHARE = 0.25
-"""Of a call's time, that the first validation may take."""
+"""Largest share of a call's time for the first validation."""
 PAUSE = 3.0
-"""Time between two validations at least, over what one takes: training has most of it also on a slow machine."""
+"""Least time between two validations, as a multiple of their duration: most of the time is for training."""
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """When one call of a run ends, whatever is left of its schedule."""
+    """Limits of one call of a run, besides its schedule."""
 
     deadline: float = math.inf
-    """By `time.perf_counter`. Time is kept for a last validation, unless one would take more than half of the call."""
+    """By `time.perf_counter`. Includes the last validation, unless that would take more than half of the call."""
     segments: float = math.inf
-    """Segments in all."""
+    """Total number of segments to stop at."""
     stop: Callable[[], bool] = lambda: False
-    """Asked before each segment, and during warm-ups and validations; True ends the call at once, without a last
+    """Called before each segment, and during warm-ups and validations; True ends the call without a last
     validation."""
 
 
@@ -72,14 +72,12 @@ class Trainer:
 
     @property
     def finished(self) -> bool:
-        """Is the schedule done?"""
+        """Is the schedule complete?"""
         return self._schedule_progress() >= 1
 
     def run(self, limits: Limits) -> bool:
-        """Train until the schedule or a limit ends; True if the schedule is done.
-
-        A checkpoint is written. After an error the one before stays, where it came in the middle of a segment, or to a
-        team, whose other processes cannot be asked.
+        """Train until the schedule is complete (returns True) or a limit is reached, and write a checkpoint. After an
+        error within a segment, or in a team, the previous checkpoint remains.
         """
         self._clock = time.perf_counter()
         asked = not self.team.connected
@@ -101,7 +99,7 @@ class Trainer:
         self._saved_at = self.progress.seconds
 
     def resume(self, checkpoint: Checkpoint) -> None:
-        """Take over where a checkpoint stands."""
+        """Restore a checkpoint."""
         self.progress = checkpoint.progress
         self.learner.choose(self._batch())
         write(self.best.tensors, checkpoint.best)
@@ -111,7 +109,7 @@ class Trainer:
 
     def _loop(self, limits: Limits) -> None:
         if self.progress.segments == 0:
-            # From now on the folder holds a run, whatever ends it.
+            # From now on the folder holds a run that can be resumed.
             self.save()
         with self._validating():
             self.examiner.begin(limits.deadline, limits.stop)
@@ -138,7 +136,7 @@ class Trainer:
             self._last_validation()
 
     def _verdict(self, limits: Limits) -> float:
-        """Go on, end, or stop at once. A team asks its first process."""
+        """Continue, end with a validation, or stop at once. In a team the first process decides."""
         verdict = GO_ON
         if self.finished:
             verdict = END
@@ -154,17 +152,18 @@ class Trainer:
         return verdict
 
     def _ready(self, limits: Limits) -> bool:
-        """Set the rates, and begin a horizon where one ended; False if that was cut short and is to be done again."""
+        """Set the learning rates, and start a horizon if one is due; False if that was interrupted and must be
+        repeated."""
         horizon, within = divmod(self.progress.segments, self.config.segments)
         progress = self._schedule_progress()
         by_minutes = self.config.schedule.schedule_minutes > 0
         if not within or (by_minutes and progress > self.progress.horizon_progress + RATE_STEP):
-            # On a slow machine a horizon may take a good part of the schedule.
+            # On a slow machine one horizon may be a large part of the schedule.
             self.progress.horizon_progress = progress
             self._set_rates()
         if within:
             return True
-        # A team would have to agree on where to stop.
+        # Not in a team, whose processes would have to agree on where to stop.
         patient = self.team.connected
         return begin_horizon(
             self.learner,
@@ -175,7 +174,7 @@ class Trainer:
         )
 
     def _end_horizon(self) -> None:
-        """Read the numbers, validate if it is time, and go back if training has collapsed."""
+        """Read metrics, validate if due, and roll back if training has collapsed."""
         metrics = self.learner.read_metrics()
         self._tick()
         wrong, validate = broken(metrics), self._due()
@@ -197,8 +196,8 @@ class Trainer:
         self._record(metrics, score, self.best.judge(score, self.progress))
 
     def _first_validation(self, limits: Limits) -> None:
-        """Where the run starts from. Untrained networks are no best to go back to: they may well beat the first
-        trained ones, since a search that moves at random improves greedy starts."""
+        """Validate the initial weights. Untrained networks never count as best weights: they may beat the first
+        trained ones, since random moves improve greedy starts too."""
         if not self.team.broadcast(self.examiner.has_time(FIRST_SHARE)):
             log.info("the start is not measured: %s", self._too_slow())
             self.progress.start_seen = True
@@ -206,7 +205,7 @@ class Trainer:
         try:
             score = self._measure()
         except Stopped:
-            # What did not fit into one call is left out, or short calls would never train.
+            # Skipped for good if it does not fit into a call; otherwise short calls would never train.
             self.progress.start_seen = not limits.stop()
             raise
         self.progress.start_seen = True
@@ -215,7 +214,7 @@ class Trainer:
         self._record({}, score, "start")
 
     def _last_validation(self) -> None:
-        """Also the last weights of a call have a chance to be the best."""
+        """Validate the last weights of a call, which may be the best."""
         if not self.team.broadcast(self.examiner.has_time()):
             log.info("the last weights are not measured: %s", self._too_slow())
             return
@@ -232,7 +231,7 @@ class Trainer:
 
     @contextmanager
     def _validating(self) -> Iterator[None]:
-        """Time spent inside is not the schedule's."""
+        """Time spent inside does not count in the schedule."""
         self._tick()
         before = self.progress.seconds
         try:
@@ -244,7 +243,7 @@ class Trainer:
     def _say_if_slow(self) -> None:
         seconds = time.perf_counter() - self._segment_began
         advice = too_few_horizons(self.config.schedule, self.config.segments, seconds)
-        # A GPU has only been told to begin.
+        # On a GPU the call returns before the segment has run.
         if advice and not self.learner.metrics_M.is_cuda:
             log.info("a segment takes %.1f s here: %s", seconds, advice)
 
@@ -280,11 +279,11 @@ class Trainer:
         return self.config.schedule.progress(horizons, (self.progress.seconds - self.progress.validating) / 60)
 
     def _batch(self) -> int:
-        """The number of the current batch of instances, from 0."""
+        """Index of the current batch of instances."""
         return self.progress.segments // self.config.segments // self.config.curriculum.horizons
 
     def _due(self) -> bool:
-        """Is it time to validate? The first process's clock says so."""
+        """Is a validation due, by the clock of the first process?"""
         config, horizon = self.config.validation, self.progress.segments // self.config.segments
         by_batches = config.every_batches > 0 and horizon % config.every_batches == 0
         waited = self.progress.seconds - self.progress.validated_at

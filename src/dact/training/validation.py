@@ -1,4 +1,4 @@
-"""How good the policy is now: the search from greedy starts on instances that never change."""
+"""Validation: search from greedy starts on a fixed set of instances."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,24 +19,24 @@ from dact.training.rollout import Task
 
 @dataclass(frozen=True, kw_only=True)
 class ValidationConfig:
-    """What is measured, how often, and what counts as a collapse."""
+    """Validation set, frequency, and what counts as a collapse."""
 
     file: str = ""
-    """An .npz set; empty draws one from `seed`, of the kind that is trained on."""
+    """An .npz set; if empty, instances of the training distribution are drawn from `seed`."""
     count: int = 1000
-    """Instances (the first ones of the file)."""
+    """Number of instances (the first of the file)."""
     seed: int = 97531
-    """Neither that of the published test sets (1234) nor that of the shared validation sets (4321)."""
+    """Different from the seeds of the published test sets (1234) and of the validation sets (4321)."""
     steps: int = 1000
     patience: int = 250
     every_batches: int = 20
-    """Validate after so many batches; 0 for never."""
+    """Batches between validations; 0: never."""
     every_seconds: float = 0.0
-    """And after so many seconds; 0 for never."""
+    """Seconds between validations; 0: never."""
     collapse: float = 0.05
-    """A cost this share above the best is a collapse: training goes back to the best weights."""
+    """A cost above the best by this share is a collapse: training is rolled back to the best weights."""
     collapse_rate: float = 0.5
-    """What a collapse multiplies the learning rates with."""
+    """Factor on the learning rates after a collapse."""
 
     def __post_init__(self) -> None:
         for name in ("count", "steps", "patience"):
@@ -53,16 +53,16 @@ class ValidationConfig:
 
 @dataclass(frozen=True)
 class Score:
-    """Mean cost of the best solutions found, and mean gap in percent of those that have reference costs."""
+    """Mean cost, and mean gap in percent over the instances that have reference costs."""
 
     cost: float
     gap: float | None = None
     compared: int = 0
-    """How many have."""
+    """Number of instances with reference costs."""
 
 
 class Validation:
-    """Measures networks in place: whatever their weights are when `measure` is called."""
+    """Validates networks with the weights they have when `measure` is called."""
 
     def __init__(self, networks: Networks, task: Task, source: InstanceSource, config: ValidationConfig) -> None:
         self.config = config
@@ -72,12 +72,11 @@ class Validation:
         self.batch = batch.to(networks.device)
         self.starts = self.pipeline.starts(self.batch, range(self.batch.rows))
         self.seconds: float | None = None
-        """What `measure` takes here, without compiling, as far as it is known."""
+        """Duration of `measure` without compilation, if known."""
 
     def measure(self, stop: Callable[[], bool] = lambda: False) -> Score | None:
-        """Search from the start; the same draws each time. None if asked to stop on the way.
-
-        Costs are recomputed in float64 and the tours checked, since weights are chosen by them.
+        """Search with the same random numbers each time. None if interrupted. Costs are recomputed in float64 and
+        tours are checked, since weights are chosen by the score.
         """
 
         def watch(seen: Snapshot) -> None:
@@ -91,7 +90,7 @@ class Validation:
         return None if found.run.interrupted else self._score(found.costs(self.instances))
 
     def estimate(self) -> None:
-        """Find out by a few steps what `measure` takes."""
+        """Estimate the duration of `measure` from a few steps."""
         self._search(min(self.config.steps, 2 * self.engine.graph_steps))
 
     def _search(self, steps: int, watch: Watcher | None = None) -> Found:
@@ -109,9 +108,8 @@ class Validation:
 
 
 def validation_batch(source: InstanceSource, config: ValidationConfig) -> tuple[Batch, InstanceSet | None]:
-    """From the file, or drawn on the CPU from a seed of our own; uniform ones as the published sets are.
-
-    Instances of other kinds are drawn as a batch alone and have no set.
+    """The validation instances: from the file, or drawn on the CPU from the seed, uniform ones as in the published
+    sets. Instances of other distributions have a batch but no set.
     """
     if config.file:
         instances = _read(Path(config.file), source, config.count)
@@ -123,7 +121,7 @@ def validation_batch(source: InstanceSource, config: ValidationConfig) -> tuple[
 
 
 def _read(path: Path, source: InstanceSource, count: int) -> InstanceSet:
-    """The first instances of a file, which have to be such as are trained on."""
+    """The first instances of a file; they must fit the problem and size of the training."""
     instances, problem = read_set(path), source.problem
     if instances.problem != problem.name:
         raise ValueError(f"{path} holds {instances.problem} instances, but {problem.name} is trained")
