@@ -6,7 +6,7 @@ from dact.interrupts import leave_on_signals
 
 
 def main() -> int:
-    """Signals are answered from the first moment on; what takes time to load comes after that."""
+    """Handle signals first, then import the command line, which takes time."""
     leave_on_signals()
     from dact.cli import main as run
 

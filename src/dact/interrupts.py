@@ -10,9 +10,9 @@ from types import FrameType, TracebackType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 INTERRUPTED = 130
-"""The exit code after either of them."""
+"""The exit code after either signal."""
 TOGETHER = 0.5
-"""Seconds within which several signals are one request: a terminal, a shell and torchrun may each send theirs."""
+"""Seconds within which several signals count as one: a terminal, a shell and torchrun may each send one."""
 
 
 class Interrupts:
@@ -45,7 +45,7 @@ class Interrupts:
 
     @contextmanager
     def held_off(self) -> Iterator[None]:
-        """However many signals come, what is done inside is finished: answers are on their way out."""
+        """Signals are ignored inside, so that answers being written are completed."""
         before, self.patient = self.patient, True
         try:
             yield
@@ -61,7 +61,7 @@ class Interrupts:
 
 
 def leave_on_signals() -> None:
-    """Until the work watches for itself, a signal ends the program with one line and the usual exit code."""
+    """Until a command installs its own handlers, a signal ends the program with one line and exit code 130."""
     for number in SIGNALS:
         signal.signal(number, _leave)
 

@@ -1,4 +1,4 @@
-"""How much memory there is, so that what cannot fit is refused before it is begun."""
+"""Available memory, for refusing work that cannot fit."""
 
 from pathlib import Path
 
@@ -7,13 +7,13 @@ _LIMIT, _USED = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.c
 
 
 def available_memory() -> int | None:
-    """Bytes that this machine, or the container, can still give; None where that cannot be told."""
+    """Free bytes of the machine or the container; None if unknown."""
     known = [each for each in (_of_machine(), _of_container()) if each is not None]
     return min(known, default=None)
 
 
 def refuse_beyond_memory(needed: int, what: str, advice: str) -> None:
-    """One sentence where something needs more than there is."""
+    """Raise ValueError if `what` needs more bytes than are available."""
     available = available_memory()
     if available is not None and needed > available:
         sizes = f"{needed / GIGABYTE:.1f} GB of memory, but {available / GIGABYTE:.1f} GB are free"

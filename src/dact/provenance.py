@@ -1,4 +1,4 @@
-"""Which source is running."""
+"""The commit of the running source."""
 
 import subprocess
 from functools import cache

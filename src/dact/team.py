@@ -1,4 +1,4 @@
-"""The processes that torchrun starts together, and what they tell each other."""
+"""The processes that torchrun starts together, and their collectives."""
 
 import os
 from collections.abc import Iterable
@@ -12,12 +12,12 @@ from torch import Tensor
 
 Value = TypeVar("Value")
 TIMEOUT = timedelta(days=30)
-"""Processes that have finished wait for the others. PyTorch's default is half an hour."""
+"""How long a process waits for the others; PyTorch's default is half an hour."""
 
 
 @dataclass(frozen=True)
 class Team:
-    """A process group, or a process alone, whose collectives then return at once."""
+    """A process group; for a single process, collectives return at once."""
 
     rank: int = 0
     size: int = 1
@@ -63,7 +63,7 @@ class Team:
         return values
 
     def broadcast(self, value: Value) -> Value:
-        """The first process's value, on every process; nobody goes on before all have come here."""
+        """The first process's value, on every process. Also a barrier."""
         return self.all_gather(value)[0]
 
     def broadcast_tensors(self, tensors: Iterable[Tensor]) -> None:

@@ -1,7 +1,7 @@
-"""Rows of a batch on the cores of a CPU: each core works on some rows, instead of all cores on each operation.
+"""Threads on a CPU: each core works on rows of its own, instead of all cores on every operation.
 
-PyTorch's own way, every operation cut over all threads, meets at a barrier hundreds of times a step; with one busy core
-too many in the machine a step then takes a hundred times as long. Workers that own their rows meet once.
+PyTorch splits every operation over all threads, with a barrier after each, hundreds of times a step; on a busy
+machine a step then takes a hundred times as long. Workers with their own rows synchronise once a step.
 """
 
 import ctypes
@@ -30,9 +30,9 @@ _lock = Lock()
 
 @contextmanager
 def one_thread_per_operation() -> Iterator[None]:
-    """Inside, operations run on one thread and `map_rows` on as many workers as PyTorch had threads.
+    """Inside, operations use one thread, and `map_rows` as many workers as PyTorch had threads.
 
-    The setting is the process's, so of searches that overlap the first changes it and the last puts it back.
+    The setting is global: of overlapping searches the first changes it and the last restores it.
     """
     global _workers, _users
     _keep_freed_memory()
@@ -52,12 +52,13 @@ def one_thread_per_operation() -> Iterator[None]:
 
 
 def workers() -> int:
-    """How many threads may share out rows."""
+    """Number of worker threads."""
     return _workers if _users else torch.get_num_threads()
 
 
 def map_rows(function: Callable[[Tensor], Tensor], x: Tensor, most: int) -> Tensor:
-    """`function` of blocks of at most `most` rows, without gradients, joined again."""
+    """Apply `function` to at most `most` rows at a time, in parallel and without gradients; results are
+    concatenated."""
     block = max(1, min(most, -(-len(x) // _workers)))
     parts = torch.split(x, block)
     if len(parts) == 1:
@@ -66,7 +67,7 @@ def map_rows(function: Callable[[Tensor], Tensor], x: Tensor, most: int) -> Tens
         return torch.cat([function(part) for part in parts])
 
     def work(part: Tensor) -> Tensor:
-        # Modes belong to a thread, and so does the number of threads that operations use.
+        # Gradient mode and the number of threads per operation are per thread.
         with torch.inference_mode():
             return function(part)
 
@@ -74,7 +75,7 @@ def map_rows(function: Callable[[Tensor], Tensor], x: Tensor, most: int) -> Tens
 
 
 def share_out(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
-    """What each of some tasks gives, in order; the workers do them side by side."""
+    """Results of the tasks in order; the workers run them in parallel."""
     if _workers == 1:
         return [task() for task in tasks]
     return list(_pool(_workers).map(lambda task: task(), tasks))

@@ -20,12 +20,12 @@ WHOLE: Shard = (1, 1)
 Progress = Callable[[float, float], None]
 """Called with the fraction of the work done and the mean cost of the instances at hand."""
 SHARED_ROWS = 1000
-"""Largest block that is shared out or kept in a file: an interruption loses no more than this."""
+"""Largest block that is distributed or kept in a file; an interruption loses at most one block."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """Costs of the solutions found, each recomputed in float64 and checked, and the time it took."""
+    """Costs of a set's solutions, recomputed in float64 and checked, and the time taken."""
 
     name: str
     problem: str
@@ -33,19 +33,19 @@ class Evaluation:
     config: SolveConfig
     steps: int
     rows: int
-    """Instances side by side."""
+    """Instances per block."""
     solved: int
     """Instances solved in this call; the others came from the file."""
     seconds: float
     places: IntArray = field(repr=False)
-    """Which instances of the set."""
+    """Indices of the instances in the set."""
     costs: FloatArray = field(repr=False)
     reference_costs: FloatArray = field(repr=False)
     """NaN where there is none."""
 
     @property
     def instances(self) -> int:
-        """How many there are figures for."""
+        """Number of instances with results."""
         return len(self.costs)
 
     @property
@@ -80,16 +80,17 @@ def evaluate(
     team: Team | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Solve a set, or a shard of its blocks, with the same settings; a team shares the blocks out.
+    """Solve a set, or a shard of its blocks; the processes of a team share the blocks.
 
-    A block is `rows` consecutive instances, searched side by side (default: what suits the device; no more than
-    1,000 where blocks are shared or kept; halves of it where a GPU has no memory for more). What an instance draws
-    comes from the seed and its place in the set alone, so that shards, teams and calls that go on give the costs of
-    one call. On a CPU, other numbers of rows or threads round differently, which in time makes another move; on a GPU
-    so do other numbers of rows, but only with networks that have no kernels.
+    A block is `rows` consecutive instances, searched as one batch (default: what suits the device, at most 1,000 where
+    blocks are distributed or kept; halved when a GPU runs out of memory).
 
-    `out` keeps the costs of finished blocks. Blocks found there are not solved again, and the figures cover all
-    that it holds. Ctrl-C raises.
+    The random numbers of an instance depend only on the seed and its index in the set, so that shards, teams and
+    continued calls give the costs of a single call. On a CPU, another number of rows or threads rounds differently and
+    may in time lead to another move; so does another number of rows on a GPU, for networks without kernels.
+
+    `out` keeps the costs of finished blocks: blocks found there are not solved again, and the figures cover all of
+    them. Ctrl-C raises KeyboardInterrupt.
     """
     started = time.perf_counter()
     team = team or Team()
@@ -102,7 +103,7 @@ def evaluate(
     file = (
         None if out is None else ResultsFile(out, fingerprint(instances, solver.pipeline.weights, config, solver.rows))
     )
-    # All read, so that a file which does not belong here is refused by all; the leader's reading counts.
+    # All processes read the file, so that all refuse a wrong one; the first process's reading counts.
     found = team.broadcast(file.read() if file is not None else {})
     wanted = [block for block in wanted if not all(place in found for place in block)]
     solved = team.all_gather(solver.solve(wanted[team.rank :: team.size], file))
@@ -145,7 +146,7 @@ class _Solver:
         self.parts = Parts(self.rows)
 
     def solve(self, wanted: list[range], file: ResultsFile | None) -> Costs:
-        """The costs of these blocks, kept in the file one by one."""
+        """The costs of these blocks; each is added to the file when it is finished."""
         self.total, self.done = sum(map(len, wanted)), 0
         found: Costs = {}
         for block in wanted:
@@ -156,7 +157,7 @@ class _Solver:
         return found
 
     def _solve_part(self, part: range) -> FloatArray:
-        """Judged costs of consecutive instances solved side by side."""
+        """Checked costs of consecutive instances, solved as one batch."""
         instances, pipeline = self.instances.take(slice(part.start, part.stop)), self.pipeline
         batch = pipeline.problem.collate_set(instances).to(pipeline.device)
 
@@ -172,7 +173,7 @@ class _Solver:
 
 
 def blocks(count: int, rows: int, shard: Shard = WHOLE) -> list[range]:
-    """The places of a shard's instances: of each `rows` consecutive ones in the set, every n-th from the i-th on."""
+    """The blocks of a shard (i, n): of all blocks of `rows` consecutive instances, every n-th from the i-th on."""
     if rows < 1:
         raise InputError(f"rows {rows} is below 1")
     number, shards = shard

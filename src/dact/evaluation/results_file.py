@@ -1,4 +1,4 @@
-"""Results that outlive an interruption: a line of JSON for each instance, added block by block."""
+"""Results on disk: a line of JSON per instance, appended block by block, so that a run can be continued."""
 
 import json
 import math
@@ -19,11 +19,11 @@ from dact.policy import Weights
 from dact.search import settled_precision
 
 Costs = dict[int, float]
-"""By the instance's place in the set."""
+"""Costs by the instance's index in the set."""
 DRAWS = "a stream for each row"
-"""How random numbers are drawn: files of a version that drew them otherwise are not continued."""
+"""Version of the random numbers: files of another version are not continued."""
 BEGINS = b'{"instance": '
-"""Start of every line, also of one that was cut short."""
+"""Start of every line, including truncated ones."""
 
 
 def fingerprint(instances: InstanceSet, weights: Weights | None, config: SolveConfig, rows: int) -> str:
@@ -40,14 +40,14 @@ def fingerprint(instances: InstanceSet, weights: Weights | None, config: SolveCo
 
 @dataclass(frozen=True)
 class ResultsFile:
-    """Whole blocks are written at a stroke, so that several processes may add to one file."""
+    """Blocks are appended by a single write, so that several processes can share a file."""
 
     path: Path
     run: str
     """The fingerprint that every line carries."""
 
     def read(self) -> Costs:
-        """What has been found; a line that was cut short, where a process was killed, does not count."""
+        """The results so far; a truncated line, left by a killed process, is ignored."""
         if not self.path.exists() or (self.path.is_file() and not self.path.stat().st_size):
             return {}
         with naming(self.path):
@@ -56,7 +56,7 @@ class ResultsFile:
         return dict(self._parsed(number, line) for number, line in whole)
 
     def add(self, places: range, instances: InstanceSet, costs: np.ndarray) -> None:
-        """Append a block, on a new line where the last one was cut short."""
+        """Append a block, on a new line if the last one is truncated."""
         known = instances.reference_cost
         lines = [
             {"instance": place, "cost": float(cost), "reference": _number(known, place), "run": self.run}
@@ -86,12 +86,12 @@ class ResultsFile:
 
 
 def _cut_short(line: bytes) -> bool:
-    """Is it the beginning of a line of ours, and no more?"""
+    """Is the line a truncated line of ours?"""
     return (line.startswith(BEGINS) or BEGINS.startswith(line)) and not line.endswith(b"}")
 
 
 def _append(path: Path, block: bytes) -> str:
-    """Add lines at a stroke; what went wrong, if anything did."""
+    """Append lines by a single write; returns the error, if any."""
     try:
         with path.open("ab+", buffering=0) as stream:
             if stream.tell() and not _ends_a_line(stream):

@@ -1,6 +1,6 @@
 """From instances to checked answers: weights, search method, streams, starts, search, best, check.
 
-`dact solve`, `dact evaluate`, `dact bench search` and the validation of a training all go this way.
+`dact solve`, `dact evaluate`, `dact bench search` and the validation of a training all use it.
 """
 
 from dact.pipeline.config import STARTS, SolveConfig

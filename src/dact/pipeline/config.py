@@ -1,4 +1,4 @@
-"""What may be asked of a search, by the API and by the command line."""
+"""Settings of a solve, for the API and the command line."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -14,7 +14,7 @@ from dact.search import AUTO, HybridConfig, SearchConfig, Stop, settled_precisio
 KINDS = {int: "a whole number", float: "a number", str: "text", type(None): "None", bool: "True or False"}
 STARTS = ("greedy", "random")
 USUAL_STEPS = {"policy": 1000, "hybrid": 5_000}
-"""Without any limit: steps of the policy, rounds of the hybrid search."""
+"""Default steps without any limit: steps of the policy, rounds of the hybrid search."""
 USUAL_POLICY = SearchConfig(operator=AUTO)
 
 
@@ -26,20 +26,21 @@ class SolveConfig:
     """
 
     steps: int | None = None
-    """Of the policy, or rounds of the hybrid search. None: as many as fit the time limit; see USUAL_STEPS."""
+    """Steps of the policy, or rounds of the hybrid search. None: no limit if there is a time limit, else
+    USUAL_STEPS."""
     time_limit: float | None = None
     """Seconds for each instance."""
     target: float | None = None
     """Stop once the cost is this low."""
     augment: int = 1
-    """Search this many of the eight symmetric pictures of an instance side by side."""
+    """Search this many of the eight symmetric copies of an instance in parallel."""
     start: str = "greedy"
     search: str = "policy"
-    """The method, one of SEARCHES; auto is hybrid, unless a setting of the policy's is given."""
+    """The search method, one of SEARCHES; auto is hybrid, unless a setting of the policy search is given."""
     policy: SearchConfig = USUAL_POLICY
-    """How the policy searches: operator, patience."""
+    """Settings of the policy search: operator, patience."""
     hybrid: HybridConfig = field(default_factory=HybridConfig)
-    """How rounds are made: walks, kick, neighbours, temperature."""
+    """Settings of the hybrid search: walks, kick, neighbours, temperature, and so on."""
     weights: str | None = None
     """A name or a file; None takes the shipped weights trained nearest to the size."""
     device: str = "auto"
@@ -66,7 +67,7 @@ class SolveConfig:
 
     @classmethod
     def flat(cls, **settings: object) -> Self:
-        """From settings by their plain names, those of nested records among them; unknown ones are refused."""
+        """From settings by their plain names, including those of nested records; TypeError for unknown ones."""
         default, own = cls(), _names(cls)
         nested = {name: getattr(default, name) for name in own if is_dataclass(getattr(default, name))}
         known = {name: _names(type(value)) for name, value in nested.items()}
@@ -85,32 +86,32 @@ class SolveConfig:
         return Stop(steps=steps, seconds=self.time_limit, target=self.target)
 
     def copies(self, *, alone: bool) -> int:
-        """Rows that search one instance. Walks that nobody counted fill the device where it is solved alone."""
+        """Rows that search one instance. With `walks` 0, an instance that is solved alone fills the device."""
         if self.search != "hybrid":
             return self.augment
         return self.hybrid.walks or (usual_walks(self.torch_device()) if alone else 1)
 
     def _asked_of_policy(self) -> list[str]:
-        """Settings that only the policy search reads, where they are not the usual ones."""
+        """Settings of the policy search that differ from the defaults."""
         usual = {"augment": 1, "weights": None, "precision": AUTO}
         return [name for name in usual if getattr(self, name) != usual[name]] + _changed(self.policy, USUAL_POLICY)
 
     def _refuse_other_methods(self) -> None:
-        """A setting that the chosen method does not read would be ignored in silence."""
+        """A setting that the chosen method does not use would be ignored silently."""
         other = "hybrid" if self.search == "policy" else "policy"
         asked = self._asked_of_policy() if other == "policy" else _changed(self.hybrid, HybridConfig())
         if asked:
             raise ValueError(f"{asked[0]} is a setting of the {other} search, which {self.search} does not use")
 
     def torch_device(self) -> torch.device:
-        """Where to compute."""
+        """The device to compute on."""
         if self.device == "auto":
             return torch.device("cuda" if torch.cuda.is_available() else "cpu")
         return torch.device(self.device)
 
 
 def _changed(record: Any, usual: Any) -> list[str]:  # noqa: ANN401 - two dataclasses of one type
-    """Names of the fields that are not the usual ones."""
+    """Names of the fields that differ from the defaults."""
     return [each.name for each in fields(record) if getattr(record, each.name) != getattr(usual, each.name)]
 
 
@@ -119,7 +120,7 @@ def _names(record: type) -> set[str]:
 
 
 def _refuse_wrong_types(record: type, settings: Mapping[str, object]) -> None:
-    """A number in quotes would be compared with numbers somewhere, and nobody would understand the complaint."""
+    """Otherwise a number in quotes would fail somewhere later with an error that does not name the setting."""
     for name, hint in get_type_hints(record).items():
         kinds = get_args(hint) or (hint,)
         if name in settings and not any(_is_a(settings[name], kind) for kind in kinds):

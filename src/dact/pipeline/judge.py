@@ -1,7 +1,7 @@
-"""Tours costed again in float64 and checked, sharing nothing with the search that made them.
+"""Recomputes costs in float64 and checks tours, independently of the search code.
 
-`judge` goes by the instances as they were read, with numpy; `recost` by a batch alone, for instances that were drawn
-on the device and have no other form.
+`judge` uses the instances as they were read, with numpy; `recost` uses a batch, for instances that were drawn on the
+device.
 """
 
 import math
@@ -17,11 +17,11 @@ from dact.problems import Batch
 
 
 class InfeasibleError(RuntimeError):
-    """A search gave a tour that is no solution: an error of ours, and nothing that users did."""
+    """A search returned an infeasible tour: a bug of DACT, not a mistake of the user."""
 
 
 def judge(instances: InstanceSet, tour_MN: IntArray, depots: int) -> FloatArray:
-    """The cost of every tour; a tour that is no solution is a bug of ours and raises.
+    """The cost of every tour; an infeasible tour raises InfeasibleError.
 
     Nodes 0 .. depots - 1 of a tour stand for the depot, the others for the customers in order (depots = 0:
     nodes are instance indices).
@@ -40,7 +40,7 @@ def _refuse(wrong_MN: np.ndarray, instances: InstanceSet, fault: str) -> None:
 
 
 def _loads(demand_MN: IntArray, stop_MN: IntArray, at_depot_MN: np.ndarray) -> IntArray:
-    """The load of each route: a tour is cut before every depot, and what precedes the first ends the last route."""
+    """The load of each route. Routes begin at depots; stops before the first depot belong to the last route."""
     rows, length = stop_MN.shape
     route_MN = np.cumsum(at_depot_MN, axis=1)
     last_M1 = route_MN[:, -1:]
@@ -51,7 +51,7 @@ def _loads(demand_MN: IntArray, stop_MN: IntArray, at_depot_MN: np.ndarray) -> I
 
 
 def _costs(instances: InstanceSet, stop_MN: IntArray) -> FloatArray:
-    """By the rule of the set, as the checker has it: the search's distances come from other code."""
+    """By the set's distance rule, with the checker's code and not the search's."""
     onward_MN = np.roll(stop_MN, -1, axis=1)
     ridden_MN = stop_MN != onward_MN
     if not facts_of(instances.problem).returns:
@@ -66,7 +66,7 @@ def _costs(instances: InstanceSet, stop_MN: IntArray) -> FloatArray:
 
 
 def recost(batch: Batch, tour_BN: Tensor) -> Tensor:
-    """(B,) costs; a tour that is no solution is a bug of ours and raises."""
+    """(B,) costs; an infeasible tour raises InfeasibleError."""
     node_N = torch.arange(batch.length, device=batch.device)
     _refuse_rows((tour_BN.sort(1).values != node_N).any(1), "does not visit every node once")
     if batch.depots:
@@ -82,7 +82,7 @@ def recost(batch: Batch, tour_BN: Tensor) -> Tensor:
 
 
 def _batch_loads(batch: Batch, tour_BN: Tensor) -> Tensor:
-    """(B, depots + 1): a tour is cut before every depot, and what precedes the first ends the last route."""
+    """(B, depots + 1) loads. Routes begin at depots; stops before the first depot belong to the last route."""
     route_BN = (tour_BN < batch.depots).cumsum(1)
     route_BN = torch.where(route_BN == 0, route_BN[:, -1:], route_BN)
     load_BR = torch.zeros(batch.rows, batch.depots + 1, dtype=torch.int64, device=batch.device)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Setup:
-    """What a search method can be built from."""
+    """Inputs for building a search method."""
 
     problem: Problem
     customers: int
@@ -30,10 +30,10 @@ class Setup:
     """Rows that search one instance, for methods that have walks."""
     library: Library = field(default_factory=Library)
     loaded: Weights | None = field(default=None, init=False)
-    """The weights, if the method has asked for them."""
+    """The weights, if the method has loaded them."""
 
     def weights(self) -> Weights:
-        """Those the settings ask for, loaded when a method first wants them."""
+        """The weights of the settings, loaded at the first call."""
         if self.loaded is None:
             problem = self.problem
             self.loaded = self.library.find(problem.name, problem.features, self.customers, self.config.weights)
@@ -41,7 +41,7 @@ class Setup:
 
 
 def policy_search(setup: Setup) -> Searcher:
-    """The paper's search: every step is a move that the policy draws."""
+    """The paper's search: every step is a move drawn by the policy."""
     weights, device = setup.weights(), setup.config.torch_device()
     settings = replace(setup.config.policy, steady=setup.steady)
     if settings.operator == AUTO:
@@ -51,7 +51,7 @@ def policy_search(setup: Setup) -> Searcher:
 
 
 def hybrid_search(setup: Setup) -> Searcher:
-    """Rounds of kicks and descents. Kicks are random, so that no weights are needed."""
+    """Rounds of random kicks and local search. Needs no weights."""
     return HybridSearcher(setup.config.hybrid, setup.walks)
 
 

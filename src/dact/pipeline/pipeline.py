@@ -22,11 +22,11 @@ from dact.search import Searcher, SearchRun, Stop, Watcher, best_tours, rows_at_
 from dact.threads import one_thread_per_operation
 
 FINISH_SECONDS = 0.15
-"""What the last look at the best tours may take beyond the time limit."""
+"""Time that the final local search may take beyond the time limit."""
 
 
 class Starts(NamedTuple):
-    """Where a search begins."""
+    """Initial tours of a search."""
 
     tour_BN: Tensor
     stream_R: Tensor
@@ -35,21 +35,21 @@ class Starts(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The better of start and end by the instance's own rule, as the independent checker sees it."""
+    """The better of the start and the search's best, by the instance's own rule and the independent checker."""
 
     routes: Routes
     cost: float
     start_cost: float
     feasible: bool
     local_optimum: bool = False
-    """Is it known that no move of the local search betters it?"""
+    """True if no move of the local search improves it."""
     fault: str = ""
-    """What is wrong with a tour that the search gave: an error of ours. The answer is another tour, a feasible one."""
+    """Why the search's tour is infeasible (a bug of DACT), or "". The answer is then another, feasible tour."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What a search found, and checks of it that share no code with the search."""
+    """Result of a search, with checks that are independent of the search code."""
 
     problem: Problem
     batch: Batch
@@ -58,25 +58,25 @@ class Found:
     """The best tour of each instance over its augmentations."""
     run: SearchRun
     optimal: bool = False
-    """Are the best tours known to be local optima?"""
+    """True if the best tours are local optima."""
 
     def answers(self, instances: Sequence[Instance]) -> list[Answer]:
-        """Of each instance of the batch."""
+        """One answer per instance of the batch."""
         tours = zip(self.start_BN.tolist(), self.best_BN.tolist(), strict=True)
         return [self._answer(instance, *each) for instance, each in zip(instances, tours, strict=True)]
 
     def costs(self, instances: InstanceSet | None = None) -> FloatArray:
-        """(B,) in float64, of the set that the batch was made from, else of the batch itself. Infeasible ones raise."""
+        """(B,) costs in float64, by the set that the batch was made from, or by the batch. Raises InfeasibleError."""
         if instances is not None:
             return judge(instances, self.best_BN.cpu().numpy(), self.batch.depots)
         cost_B: FloatArray = recost(self.batch, self.best_BN).cpu().numpy()
         return cost_B
 
     def _answer(self, instance: Instance, start_N: Sequence[int], best_N: Sequence[int]) -> Answer:
-        """The search compares costs in float32, so by the instance's own rule its best may tie with the start."""
+        """The search compares costs in float32, so by the instance's own rule its best may equal the start."""
         judged = [self._judged(instance, tour_N) for tour_N in (start_N, best_N)]
         if not instance.symmetric:
-            # To turn a whole route is no move of any search.
+            # No search reverses whole routes.
             turned = better_directions(instance, judged[-1][1])
             judged.append((check(instance, turned), turned))
         faults = [verdict.violations[0] for verdict, _ in judged if not verdict.feasible]
@@ -84,7 +84,7 @@ class Found:
         if not sound:
             simple = simplest_routes(instance)
             sound = [(check(instance, simple), simple)]
-        # The first of equals: the start, unless the end is known to be a local optimum.
+        # On ties the start wins, unless the search's best is a local optimum.
         best, routes = min(reversed(sound) if self.optimal else sound, key=lambda each: each[0].cost)
         return Answer(
             routes=routes,
@@ -99,14 +99,14 @@ class Found:
         try:
             routes = self.problem.routes(self.batch, tour_N)
         except (IndexError, ValueError):
-            # A tour that does not even begin at a depot has no routes.
+            # A tour that does not begin at a depot has no routes.
             routes = ()
         return check(instance, routes), routes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pipeline:
-    """Searches any number of batches of one problem, best of one shape in a row."""
+    """Searches batches of one problem; fastest if consecutive batches have the same shape."""
 
     problem: Problem
     searcher: Searcher
@@ -117,13 +117,14 @@ class Pipeline:
     seed: int = 0
     method: str = "policy"
     weights: Weights | None = None
-    """Those in use; None if the method needs none."""
+    """The weights in use; None if the method needs none."""
 
     @classmethod
     def build(
         cls, problem: str, customers: int, config: SolveConfig, *, steady: bool = False, library: Library | None = None
     ) -> "Pipeline":
-        """As the settings ask for, with weights for instances of about so many customers (the depot is none)."""
+        """A pipeline by the settings, with weights for instances of about this many customers (the depot does not
+        count)."""
         setup = Setup(
             problem=PROBLEMS[problem],
             customers=customers,
@@ -146,19 +147,20 @@ class Pipeline:
 
     @property
     def weights_name(self) -> str | None:
-        """For reports."""
+        """Name of the weights for reports; None without weights."""
         return None if self.weights is None else self.weights.card.name
 
     def rows_at_once(self, length: int, *, own_distances: bool) -> int:
-        """How many instances to search side by side, given the length of their tours."""
+        """How many instances of this tour length to search in one batch."""
         return rows_at_once(self.searcher, length, self.copies, self.device, own_distances=own_distances)
 
     def starts(self, batch: Batch, places: Sequence[int], routes: Routes | None = None) -> Starts:
-        """Greedy or random tours, or the given routes in every row; an instance draws by the seed and its place."""
+        """Greedy or random tours, or the given routes in every row. Random numbers depend on the seed and the
+        places."""
         stream_R = streams(self.seed, places, batch.device, self.copies)
         if routes is not None:
             return Starts(self.problem.given_start(batch, [routes] * batch.rows), stream_R)
-        # A greedy tour is thousands of tiny operations, at each of which PyTorch's threads would wait for one another.
+        # A greedy tour takes thousands of tiny operations, each with a barrier over PyTorch's threads.
         with one_thread_per_operation():
             if self.start == "random":
                 return Starts(self.problem.random_start(batch, stream_R[:: self.copies]), stream_R)
@@ -167,9 +169,8 @@ class Pipeline:
     def search(
         self, batch: Batch, starts: Starts, stop: Stop, watch: Watcher | None = None, *, finish: bool = False
     ) -> Found:
-        """Search from the starts until `stop`. Ctrl-C ends the search and keeps what it has found.
-
-        `finish` lets the method have a last look at the best tours; it may take a little longer than the time limit.
+        """Search from the starts until `stop`. Ctrl-C ends the search and keeps what it has found. `finish` lets the
+        method improve the best tours at the end, which may take a little longer than the time limit.
         """
         exact_BN = self.searcher.exact(batch) if stop.steps != 0 else None
         if exact_BN is not None:

@@ -1,4 +1,4 @@
-"""Improving tours step by step with a policy."""
+"""Searches that improve tours: the paper's, by a policy, and the hybrid one, by kicks and local search."""
 
 from dact.kernels.make_move import accepted
 from dact.search.batches import Parts, best_tours, rows_at_once, search_batch

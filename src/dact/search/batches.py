@@ -1,4 +1,4 @@
-"""Searching a batch of instances on one device: how many at once, from their starts to their best tours."""
+"""Searching batches of instances on one device, and how large batches should be."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -17,21 +17,21 @@ Answer = TypeVar("Answer")
 SMALLEST = 4
 """Tours shorter than this have nothing to search."""
 CPU_POSITIONS = 1200
-"""Positions side by side that keep the working set of a CPU in its cache (measured: 64 rows of 20, 8 to 16 of 100)."""
+"""Positions per batch that keep the working set in a CPU's cache (measured: 64 rows of 20, 8 to 16 of 100)."""
 GPU_BYTES = 4 * 2**30
-"""Device memory that rows are counted for: enough for the full speed of any length."""
+"""Device memory for the rows of a batch: enough for full speed at any length."""
 MATRIX_BYTES = 16
-"""For each pair of nodes of an instance with distances of its own: on the GPU and, while it is made, on the host."""
+"""Bytes per pair of nodes of an instance with a distance matrix, on the GPU and, while it is built, on the host."""
 NO_MEMORY = ("out of memory", "ALLOC_FAILED")
-"""How Triton and CUDA's libraries say it, in errors of no kind of their own."""
+"""Text of out-of-memory errors of Triton and CUDA's libraries, which have no exception type of their own."""
 LOOK_EVERY = 0.3
-"""Seconds between two looks at a GPU: each waits for it and copies all costs."""
+"""Seconds between two reads of the costs on a GPU: each waits for the device and copies all costs."""
 
 
 def rows_at_once(
     searcher: Searcher, length: int, augment: int, device: torch.device, *, own_distances: bool = False
 ) -> int:
-    """How many instances with tours of this length to search side by side: what is fastest, in bounded memory."""
+    """How many instances with tours of this length to search in one batch: the fastest number that fits the memory."""
     if device.type == "cpu":
         _refuse_too_long(searcher, length)
         return max(1, CPU_POSITIONS // length // augment)
@@ -40,7 +40,7 @@ def rows_at_once(
 
 
 def _refuse_too_long(searcher: Searcher, length: int) -> None:
-    """On a GPU running out of memory is an error that can be caught; on a CPU it is the end of the process."""
+    """On a CPU, where running out of memory kills the process, refuse searches that cannot fit."""
     refuse_beyond_memory(
         searcher.row_bytes(length),
         f"a {searcher.name} search over {length} positions",
@@ -68,9 +68,9 @@ def search_batch(
     searcher.limit(stop)
     if stop.steps != 0:
         searcher.prepare(rows, state)
-    # A first search on a GPU compiles for half a minute, which nobody means by a time limit.
+    # Compilation, half a minute on a GPU, does not count in a time limit.
     stop.leave_out(stop.elapsed() - began)
-    # With a target the moments of looking decide where the search ends, so they may not depend on the clock.
+    # With a target the search ends at one of these reads, so they must not depend on the clock.
     by_clock = batch.device.type == "cuda" and stop.target is None
     pace = Pace(searcher.graph_steps, LOOK_EVERY if by_clock else 0.0)
     return run(searcher, rows, state, stop, augment=augment, pace=pace, watch=watch)
@@ -84,13 +84,13 @@ def best_tours(state: SearchState, augment: int) -> Tensor:
 
 
 class Parts:
-    """Cuts work into parts of at most `most`, and into halves from there on where the device's memory is too small."""
+    """Splits work into parts of at most `most`, and into halves when the device runs out of memory."""
 
     def __init__(self, most: int) -> None:
         self.most = most
 
     def each(self, places: range, work: Callable[[range], Answer]) -> Iterator[tuple[range, Answer]]:
-        """The places of each part in turn, and what the work made of them."""
+        """Yields the places of each part and the result of the work on it."""
         first = places.start
         while first < places.stop:
             part = range(first, min(first + self.most, places.stop))
@@ -103,11 +103,12 @@ class Parts:
 
 
 def _unless_too_large(part: range, work: Callable[[range], Answer]) -> tuple[Answer] | None:
-    """The answer, or None where the device has no memory for this many. The error holds tensors, so it ends here."""
+    """The result, or None if the device runs out of memory. The error holds tensors, so it must not leave this
+    function."""
     try:
         return (work(part),)
     except RuntimeError as error:
-        # Inside the capture of a graph, the error that ends the capture hides the one that caused it.
+        # During a graph capture, the error of the capture hides the one that caused it.
         if not (_lacks_memory(error) or _lacks_memory(error.__context__)):
             raise
         if len(part) == 1:

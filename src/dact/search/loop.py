@@ -1,4 +1,4 @@
-"""The search loop: advance in chunks, look at the clock, keep a trace, and hand back the best even if interrupted."""
+"""The search loop: advance in chunks, check the clock, keep a trace, and return the best even if interrupted."""
 
 import math
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from dact.threads import one_thread_per_operation
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """A search at the moment the loop looks up. Tensors are the searcher's own: copy what is to be kept."""
+    """State of a running search, for watchers. Tensors are the searcher's own: copy what you keep."""
 
     batch: Batch
     state: SearchState
@@ -43,7 +43,7 @@ class Snapshot:
 
 
 Watcher = Callable[[Snapshot], bool | None]
-"""Called whenever the loop looks up. To end the search, return True or raise KeyboardInterrupt."""
+"""Called after every chunk of steps. To end the search, return True or raise KeyboardInterrupt."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,14 +64,14 @@ class SearchRun:
 
 @dataclass
 class Pace:
-    """How many steps to make before looking up: `chunk`, or the multiple of it that takes about `seconds`."""
+    """Steps per chunk: `chunk`, or the multiple of it that takes about `seconds`."""
 
     chunk: int = 1
     seconds: float = 0.0
     _step_seconds: float = field(default=math.inf, init=False)
 
     def steps(self, left: float) -> int:
-        """Steps until the next look, given the seconds left; the first chunk is for finding out how long one takes."""
+        """Steps of the next chunk, given the seconds left; the first one measures the speed."""
         chunks = min(self.seconds, left) / (self._step_seconds * self.chunk)
         return self.chunk * max(1, int(chunks))
 

@@ -1,4 +1,4 @@
-"""What the search loop needs of a search method."""
+"""The interface of search methods."""
 
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from dact.search.stop import Stop
 class Searcher(Protocol):
     """Advances states of one batch, by steps of the policy or by rounds of another method.
 
-    The loop (clock, trace, interrupts) and the pipeline know no more of a method than this.
+    The loop (clock, trace, interrupts) and the pipeline use nothing else of a method.
     """
 
     @property
@@ -22,7 +22,7 @@ class Searcher(Protocol):
 
     @property
     def graph_steps(self) -> int:
-        """Steps it makes at a stroke: a multiple of them is advanced fastest."""
+        """Steps per launch: multiples of it are fastest."""
         ...
 
     def row_bytes(self, length: int) -> int:
@@ -30,15 +30,15 @@ class Searcher(Protocol):
         ...
 
     def copies(self, batch: Batch, count: int) -> Batch:
-        """Every row so many times in turn, as the method wants to see them."""
+        """Repeat every row `count` times, in the form that the method uses (such as augmentations)."""
         ...
 
     def limit(self, stop: Stop) -> None:
-        """Called before a search: this is when it will end."""
+        """Called before a search with its limits."""
         ...
 
     def prepare(self, batch: Batch, state: SearchState) -> None:
-        """Do what takes time before the first step of a batch of this shape. No time limit counts it."""
+        """Compile and allocate for a batch of this shape. Not counted in a time limit."""
         ...
 
     def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
@@ -54,23 +54,24 @@ class Searcher(Protocol):
         ...
 
     def finish_seconds(self, batch: Batch) -> float:
-        """About what `finish` takes."""
+        """Estimated duration of `finish`."""
         ...
 
     def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> tuple[Tensor, bool]:
-        """The best tours found, perhaps bettered until a moment by `time.perf_counter`; are they local optima?"""
+        """Improve the best tours until a deadline by `time.perf_counter`. Returns them, and whether they are local
+        optima."""
         ...
 
 
 class StepByStep:
-    """The parts of `Searcher` that say little for a method whose steps are all alike."""
+    """Default parts of `Searcher` for methods whose steps do not depend on the limits."""
 
     def copies(self, batch: Batch, count: int) -> Batch:
         """Under the symmetries of the square."""
         return batch.augmented(count)
 
     def limit(self, stop: Stop) -> None:
-        """When the search ends does not matter."""
+        """Limits are not used."""
 
     def steps_made(self, state: SearchState, asked: int) -> int:
         """All."""
@@ -81,9 +82,9 @@ class StepByStep:
         return None
 
     def finish_seconds(self, batch: Batch) -> float:
-        """Nothing is done."""
+        """Zero: `finish` does nothing."""
         return 0.0
 
     def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> tuple[Tensor, bool]:
-        """The tours as they were found, of which nothing is known."""
+        """The tours unchanged, not known to be local optima."""
         return tour_BN, False

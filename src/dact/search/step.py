@@ -30,6 +30,6 @@ def look(
 def step(
     operator: Operator, batch: Batch, state: SearchState, move_B2: Tensor, patience: int = NEVER
 ) -> tuple[SearchState, Tensor]:
-    """The state after the move, and the reward: by how much it bettered the incumbent (section 3)."""
+    """The state after the move, and the reward: the decrease of the incumbent's cost (section 3)."""
     after = make_move(state, move_B2, batch, operator, patience)
     return after, state.incumbent_cost_B - after.incumbent_cost_B

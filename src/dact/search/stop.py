@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(kw_only=True)
 class Stop:
-    """By steps, by seconds, by target cost: whichever comes first. The clock starts at the first call."""
+    """Limits on steps, seconds and cost; the first one reached ends the search. The clock starts at the first call."""
 
     steps: int | None = None
     seconds: float | None = None
@@ -31,7 +31,7 @@ class Stop:
         return time.perf_counter() - self._started
 
     def leave_out(self, seconds: float) -> None:
-        """Do not count this much of the time that has passed."""
+        """Exclude this much of the elapsed time."""
         self._started = time.perf_counter() - self.elapsed() + seconds
 
     def left(self) -> float:
@@ -39,7 +39,7 @@ class Stop:
         return math.inf if self.seconds is None else self.seconds - self.elapsed()
 
     def leave(self, seconds: float) -> None:
-        """Stop earlier, so that the time limit leaves so much for what comes after; at most a tenth of it."""
+        """Stop earlier by these seconds, at most a tenth of the time limit, to leave time for what follows."""
         if self.seconds is not None:
             self.seconds -= min(seconds, 0.1 * self.seconds)
 

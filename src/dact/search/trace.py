@@ -1,4 +1,4 @@
-"""How the best costs of a search fell, kept in few arrays: looking at ten thousand instances must cost a GPU nothing.
+"""Traces of the best costs, stored in few arrays, so that tracing ten thousand instances costs next to nothing.
 
 Shape letters: I instances, X those of them that a look found improved.
 """
@@ -13,7 +13,7 @@ from dact.instances.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class TracePoint:
-    """A moment at which the best cost of an instance had fallen."""
+    """An improvement of the best cost of an instance."""
 
     step: int
     seconds: float
@@ -33,10 +33,10 @@ class _Look(NamedTuple):
 
 @dataclass
 class Record:
-    """What each look found; `traces` builds the curves on request."""
+    """Improvements of all instances; `traces` converts them to a trace per instance."""
 
     cost_I: FloatArray
-    """The best costs at the last look."""
+    """The best costs at the last call of `look`."""
     seconds: float
     _looks: list[_Look] = field(default_factory=list, init=False, repr=False)
 
@@ -44,15 +44,15 @@ class Record:
         self._looks.append(_Look(0, self.seconds, np.arange(len(self.cost_I)), self.cost_I))
 
     def look(self, step: int, seconds: float, cost_I: FloatArray) -> None:
-        """The best costs after some more steps."""
+        """Record the best costs after some more steps."""
         better_X = np.flatnonzero(cost_I < self.cost_I)
-        # A long search looks up a million times and finds something a few hundred times.
+        # A long search calls this a million times and improves a few hundred times.
         if len(better_X):
             self._looks.append(_Look(step, seconds, better_X, cost_I[better_X]))
             self.cost_I = np.minimum(cost_I, self.cost_I)
 
     def traces(self) -> tuple[Trace, ...]:
-        """The points of each instance, at strictly falling costs."""
+        """The trace of each instance, with strictly decreasing costs."""
         points: list[list[TracePoint]] = [[] for _ in self.cost_I]
         for step, seconds, better_X, cost_X in self._looks:
             for place, cost in zip(better_X.tolist(), cost_X.tolist(), strict=True):

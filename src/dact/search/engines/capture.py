@@ -9,9 +9,9 @@ from typing import Any
 import torch
 
 GAPS = 1.2
-"""Memory that a graph takes, over what its tensors hold at most."""
+"""Memory of a graph, as a multiple of the peak of its tensors."""
 SMALLEST_PIECES = 2**25
-"""And some bytes for the pieces in which PyTorch takes memory for small tensors."""
+"""Plus these bytes, for PyTorch's blocks for small tensors."""
 WARM_UP_CALLS = 3
 """Before a capture: compilation, autotuning, workspaces, lazy state."""
 
@@ -20,7 +20,7 @@ Body = Callable[[], None]
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Python's garbage is collected before, and not inside: freeing an old graph would end a capture in progress."""
+    """Collect garbage before and not inside: freeing an old graph would abort a capture in progress."""
     gc.collect()
     before = gc.isenabled()
     gc.disable()
@@ -33,10 +33,10 @@ def no_collection() -> Iterator[None]:
 
 @contextmanager
 def capturing(graph: torch.cuda.CUDAGraph, room: int, **options: Any) -> Iterator[None]:  # noqa: ANN401
-    """Work inside goes into the graph instead of being done. It may need so many bytes of memory of its own.
+    """Capture the work inside into the graph. `room`: bytes of memory that it needs.
 
-    No random numbers of PyTorch's may be drawn inside: where its generators stand, it writes on the capture's own
-    stream, which on a busy GPU came after the first replay had begun.
+    PyTorch's random number generators must not be used inside: their state is written on the capture's own stream,
+    which on a busy GPU came after the first replay had begun.
     """
     _make_sure_of(room)
     with no_collection(), torch.cuda.graph(graph, **options):
@@ -44,10 +44,10 @@ def capturing(graph: torch.cuda.CUDAGraph, room: int, **options: Any) -> Iterato
 
 
 def rehearse(body: Callable[[], object], calls: int) -> int:
-    """Call the body on a side stream, as PyTorch asks for before a capture. Gives the room that a capture of it needs.
+    """Call the body on a side stream, as PyTorch requires before a capture. Returns the memory that a capture needs.
 
-    That is what PyTorch took from the device meanwhile. Where it had memory to spare, which a graph could not use, it
-    took less: then it is what tensors held, and some more for the gaps between them.
+    That is the memory reserved during the calls or, if PyTorch had cached memory, which a graph cannot use, the peak of
+    the tensors plus a margin for fragmentation.
     """
     side = _side_stream(torch.cuda.current_device())
     torch.cuda.empty_cache()
@@ -77,8 +77,8 @@ def captured(body: Body, *, shared: bool = False) -> Body:
 
 
 def _make_sure_of(room: int) -> None:
-    """Memory that runs out inside a capture is lost to the process (PyTorch pull requests 180395 and 190348), so that
-    halving would not help any more: it has to run out before.
+    """Raise OutOfMemoryError before a capture that would not fit. Memory of a capture that fails is lost to the
+    process (PyTorch pull requests 180395 and 190348), so that a smaller batch would not help afterwards.
     """
     torch.cuda.synchronize()
     torch.cuda.empty_cache()
@@ -92,5 +92,5 @@ def _make_sure_of(room: int) -> None:
 
 @cache
 def _side_stream(device: int) -> torch.cuda.Stream:
-    """One for all rehearsals: every stream that multiplies matrices keeps 32 MiB of workspace for good."""
+    """One stream for all: every stream that multiplies matrices keeps 32 MiB of workspace."""
     return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]

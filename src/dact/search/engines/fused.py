@@ -1,4 +1,4 @@
-"""The fused engine: a step is a handful of kernels, and a GPU replays many steps without waking the host.
+"""The fused engine: a step is a handful of kernels, and many steps are one CUDA graph.
 
 It draws the same random numbers as the plain engine and makes the same moves, up to the rounding of its precision.
 """
@@ -25,7 +25,7 @@ POSITION_BYTES = 2_000
 
 
 def why_not(policy: Policy, config: SearchConfig) -> str | None:
-    """Why the kernels cannot make this search; None if they can."""
+    """Why there are no kernels for this search; None if there are."""
     if not HAS_TRITON:
         return "Triton is not installed"
     if not has_kernel(config.apply):
@@ -43,7 +43,7 @@ def why_not(policy: Policy, config: SearchConfig) -> str | None:
 class FusedEngine(StepByStep):
     """Look, pick, move: about eight kernels a step, none of which stores anything of size N x N.
 
-    For CVRP that holds for 2-opt; what insert and swap may do there is a mask of the problem's own.
+    For CVRP that holds for 2-opt; for insert and swap the problem gives an N x N mask.
     """
 
     problem: Problem
@@ -52,7 +52,7 @@ class FusedEngine(StepByStep):
     precision: str = "float16"
     """Of matrix products: `float16`, `bfloat16`, `tf32` or `float32`. Sums, norms, masses and costs are float32."""
     graph_steps: int = 8
-    """Steps in one graph; what remains is made one by one."""
+    """Steps per graph; remaining steps are made one by one."""
     name: str = field(default="fused", init=False)
     _replays: Replays = field(default_factory=Replays, init=False, repr=False)
 
@@ -63,7 +63,7 @@ class FusedEngine(StepByStep):
         self._look = FusedPolicy(self.policy, self.precision, steady=self.config.steady)
 
     def row_bytes(self, length: int) -> int:
-        """Nothing is kept for pairs of positions."""
+        """Linear in the length: nothing is stored per pair of positions."""
         return POSITION_BYTES * length
 
     @torch.inference_mode()

@@ -1,6 +1,6 @@
-"""The policy as kernels: its weights laid out for them once, and a look that ends in a move instead of logits.
+"""The policy as kernels: weights in the layout of the kernels, and a forward pass that returns a move, not logits.
 
-Encoders that the layer kernels do not know go through PyTorch, the rest is the same for all.
+Encoders without kernels run in PyTorch; the decoder is the same for all.
 Shape letters: S aspects, B rows, N tour length, F features, D width, E = heads * D.
 """
 
@@ -34,7 +34,7 @@ class FusedWeights(NamedTuple):
 
 
 class FusedPolicy:
-    """Weights are laid out on first use; what a policy has learnt since is taken over by `refresh`."""
+    """Weights are converted at first use; call `refresh` after the policy has been trained."""
 
     def __init__(self, policy: Policy, precision: str, *, steady: bool = False) -> None:
         self.policy = policy
@@ -45,7 +45,7 @@ class FusedPolicy:
 
     @torch.inference_mode()
     def refresh(self) -> None:
-        """Lay out the weights anew, where they are: captured graphs find them there."""
+        """Convert the current weights in place, so that captured graphs use them."""
         if self._weights is None:
             return
         for old, new in zip(_tensors(self._weights), _tensors(self._laid_out()), strict=True):
@@ -56,7 +56,7 @@ class FusedPolicy:
 
     @property
     def weights(self) -> FusedWeights:
-        """As of the first use or of the last refreshing."""
+        """As of the first use or the last `refresh`."""
         if self._weights is None:
             self._weights = self._laid_out()
         return self._weights
@@ -169,7 +169,7 @@ class FusedPolicy:
         return x_SBND
 
     def _place_constants(self, size: int, padded: int) -> PlaceConstants:
-        """The places' part in the first layer, made once per length."""
+        """The position aspect's part of the first layer, computed once per length."""
         if (size, padded) not in self._constants:
             self._constants[size, padded] = self._make_constants(size, padded)
         return self._constants[size, padded]
@@ -190,7 +190,7 @@ class FusedPolicy:
 
 
 def _tensors(weights: FusedWeights) -> Iterator[Tensor]:
-    """Those that are copies of what is learnt; the network's are the policy's own."""
+    """Tensors that are copies of the policy's; the aggregation network uses the policy's own."""
     for layer in weights.layers:
         yield from layer
     yield weights.embed_FD

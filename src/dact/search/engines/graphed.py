@@ -1,4 +1,4 @@
-"""The graphed engine: the plain engine's steps, replayed on a GPU without waking the host, in a chosen precision."""
+"""The graphed engine: the plain engine's steps as CUDA graphs, in a chosen precision."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ class _Look:
 
     def __call__(self, features_BNF: Tensor) -> Tensor:
         """(B, N, N) logits."""
-        # A cache of cast weights would not outlive the capture of a graph.
+        # Cached casts of the weights would not outlive the capture of a graph.
         kind = features_BNF.device.type
         with torch.autocast(kind, dtype=self.dtype, enabled=self.dtype is not None, cache_enabled=False):
             logits_BNN: Tensor = self.policy(features_BNF)
@@ -54,7 +54,7 @@ class GraphedEngine(StepByStep):
     precision: str = "float32"
     """`float32`, `tf32`, or the networks under autocast to `float16` or `bfloat16`."""
     graph_steps: int = 8
-    """Steps in one graph; what remains is made one by one."""
+    """Steps per graph; remaining steps are made one by one."""
     name: str = field(default="graphed", init=False)
     _replays: Replays = field(default_factory=Replays, init=False, repr=False)
 

@@ -1,4 +1,4 @@
-"""Precisions that a policy can be asked in. Costs and draws are not rounded to them, only what the policy computes."""
+"""Precisions of the policy's matrix products. Costs and draws are not affected."""
 
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ def find_precision(name: str) -> Precision:
 
 
 def settled_precision(precision: str, device: torch.device) -> str:
-    """The precision that is meant; one that the device cannot search in is refused."""
+    """The precision with `auto` resolved; ValueError if the device does not support it."""
     if precision not in (AUTO, *PRECISIONS):
         raise ValueError(f"precision '{precision}' is not one of {', '.join((AUTO, *PRECISIONS))}")
     if precision == AUTO:

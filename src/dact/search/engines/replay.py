@@ -1,4 +1,4 @@
-"""Steps on buffers that stay where they are, so that a GPU can replay them as a CUDA graph.
+"""Steps on buffers at fixed addresses, replayed as CUDA graphs on a GPU.
 
 On a CPU the same calls run one by one, which is how their logic is tested without a GPU.
 """
@@ -33,7 +33,7 @@ class Replay:
     """Steps of the longer graph."""
 
     def __post_init__(self, advance: Advance) -> None:
-        # Held weakly: graphs are freed with their engine and not whenever Python looks for cycles.
+        # A weak reference, so that graphs are freed with their engine and not by the garbage collector.
         self.method = WeakMethod(advance)
         self.batch = _clone(self.batch)
         self.state = _clone(self.state)
@@ -72,25 +72,25 @@ class Replay:
         _copy(advance(self.batch, self.state, steps), self.state)
 
     def _captured(self, steps: int) -> torch.cuda.CUDAGraph:
-        """Warming up must leave no trace, so the state is put back."""
+        """Capture a graph; the state is restored after the warm-up steps."""
         before = _clone(self.state)
         room = rehearse(lambda: self._advance(1), WARM_UPS)
         _copy(before, self.state)
         graph, others = torch.cuda.CUDAGraph(), list(self.graphs.values())
-        # Graphs leave nothing behind but the state, so the next may work in the memory of the first.
+        # Graphs keep nothing but the state, so they can share memory.
         with capturing(graph, 0 if others else room, pool=others[0].pool() if others else None):
             self._advance(steps)
         return graph
 
 
 class Replays:
-    """The replay of the batch that was last seen, made anew for another shape."""
+    """The replay for the last batch shape."""
 
     def __init__(self) -> None:
         self.last: Replay | None = None
 
     def ready(self, advance: Advance, batch: Batch, state: SearchState, steps: int) -> Replay:
-        """One whose buffers the batch and the state fit."""
+        """The replay whose buffers fit the batch and the state; a new one for a new shape."""
         if self.last is None or not self.last.fits(batch, state):
             self.last = None  # its memory is free before the next takes some
             self.last = Replay(advance, batch, state, steps)
