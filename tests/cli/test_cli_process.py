@@ -53,6 +53,14 @@ def test_dir_shows_the_api():
     assert done.stdout == "True False\n", done.stderr
 
 
+def test_kernels_do_not_load_the_compiler_of_pytorch():
+    """The kernels of a search are imported without torch._dynamo, which takes longer than all of them together."""
+    pytest.importorskip("triton")
+    modules = [f"dact.kernels.{name}.triton_impl" for name in ("pick_move", "make_move", "tiled_layer", "dual_layer")]
+    done = _python("-c", f"import sys, {', '.join(modules)}\nprint('torch._dynamo' in sys.modules)")
+    assert done.stdout.strip() == "False", done.stderr
+
+
 def test_every_export_is_there():
     """All names of the package can be fetched, and no others."""
     assert all(getattr(package, name) is not None for name in package.__all__)

@@ -28,9 +28,9 @@ def floats(values: ArrayLike, what: str, ndim: int) -> FloatArray:
 def bounded(values: ArrayLike, what: str, ndim: int) -> FloatArray:
     """Like `floats`, and refuse NaN, infinity and numbers beyond LARGEST."""
     array = floats(values, what, ndim)
-    good = np.abs(array) <= LARGEST
-    if not good.all():
-        where = tuple(int(axis) for axis in np.argwhere(~good)[0])
+    # NaN is neither.
+    if array.size and not (array.min() >= -LARGEST and array.max() <= LARGEST):
+        where = tuple(int(axis) for axis in np.argwhere(~(np.abs(array) <= LARGEST))[0])
         raise InputError(f"{what}{list(where)} is {array[where]}, not a number up to {LARGEST:g} in size")
     return array
 

@@ -37,6 +37,13 @@ class Instances:
             return self.distance_INN[self.matrix_B.unsqueeze(1), from_BN, to_BN]
         return self.scale_B.unsqueeze(1) * self.plane_distance(from_BN, to_BN)
 
+    def distance_from(self, node_B1: Tensor) -> Tensor:
+        """(B, N): length of the edges from a node to every node, as `distance` has it."""
+        if self.distance_INN is not None and self.matrix_B is not None:
+            return self.distance_INN[self.matrix_B, node_B1.squeeze(1)]
+        step_BN2 = self._points(node_B1) - self.coordinates_BN2
+        return self.scale_B.unsqueeze(1) * step_BN2.square().sum(2).sqrt()
+
     def plane_distance(self, from_BN: Tensor, to_BN: Tensor) -> Tensor:
         """Euclidean length of the edges in the unit square."""
         step_BN2 = self._points(from_BN) - self._points(to_BN)

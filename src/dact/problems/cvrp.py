@@ -118,8 +118,7 @@ class Cvrp:
 
     def greedy_start(self, batch: Batch) -> Tensor:
         """Always to the nearest unserved customer that fits; home when none does."""
-        node_BN = torch.arange(batch.length, device=batch.device).expand(batch.rows, -1)
-        return construct.routes_by_key(batch, lambda here_B1: batch.distance(here_B1.expand_as(node_BN), node_BN))
+        return construct.routes_by_key(batch, batch.distance_from)
 
     def given_start(self, batch: Batch, routes: Sequence[Sequence[Sequence[int]]]) -> Tensor:
         """Route k starts at depot k; unused depots stand at the end."""

@@ -67,15 +67,14 @@ class Tsp:
 
     def greedy_start(self, batch: Batch) -> Tensor:
         """From node 0 always to the nearest node not yet visited."""
-        node_BN = torch.arange(batch.length, device=batch.device).expand(batch.rows, -1)
-        tour_BN = torch.zeros_like(node_BN)
-        visited_BN = node_BN == 0
+        tour_BN = torch.zeros(batch.rows, batch.length, dtype=torch.long, device=batch.device)
+        visited_BN = torch.zeros_like(tour_BN, dtype=torch.bool)
+        visited_BN[:, 0] = True
         for place in range(1, batch.length):
-            here_BN = tour_BN[:, place - 1 : place].expand_as(node_BN)
-            reach_BN = batch.distance(here_BN, node_BN).masked_fill(visited_BN, torch.inf)
+            reach_BN = batch.distance_from(tour_BN[:, place - 1 : place]).masked_fill_(visited_BN, torch.inf)
             nearest_B1 = reach_BN.argmin(1, keepdim=True)
             tour_BN[:, place : place + 1] = nearest_B1
-            visited_BN = visited_BN.scatter(1, nearest_B1, True)
+            visited_BN.scatter_(1, nearest_B1, True)
         return tour_BN
 
     def given_start(self, batch: Batch, routes: Sequence[Sequence[Sequence[int]]]) -> Tensor:

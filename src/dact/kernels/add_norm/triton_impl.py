@@ -93,7 +93,6 @@ class _AddNorm(torch.autograd.Function):
         return sum_grad, sum_grad
 
 
-@torch.compiler.disable
 def add_norm_triton(x_SBND: Tensor, y_SBND: Tensor) -> Tensor:
     """The normed sum, with gradients."""
     out: Tensor = _AddNorm.apply(x_SBND, y_SBND)

@@ -147,7 +147,6 @@ class _DualAttention(torch.autograd.Function):
         return backward(grad, packed, *ctx.settings), None, None, None
 
 
-@torch.compiler.disable
 def dual_attention_triton(
     packed_SBNE: Tensor, heads: int, dtype: torch.dtype | None = None, precision: str | None = None
 ) -> Tensor:

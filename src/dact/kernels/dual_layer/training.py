@@ -85,7 +85,6 @@ def _split(weights_LX: Tensor, shapes: list[torch.Size]) -> list[Tensor]:
     return [x.view(shape) for row in weights_LX for x, shape in zip(row.split(sizes), shapes, strict=True)]
 
 
-@torch.compiler.disable
 def encode_triton(
     features_BNF: Tensor,
     place_ND: Tensor,
@@ -107,7 +106,6 @@ def encode_triton(
     return aspects_SBND
 
 
-@torch.compiler.disable
 def encode_without_gradients(
     features_BNF: Tensor,
     place_ND: Tensor,

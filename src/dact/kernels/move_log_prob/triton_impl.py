@@ -145,7 +145,6 @@ class _MoveLogProb(torch.autograd.Function):
         return None, *backward(pairs, Kept(share_BNN, total_B, entropy_B), grad_B, entropy_grad_B)
 
 
-@torch.compiler.disable
 def move_log_prob_triton(
     query_SBNE: Tensor,
     key_SBNE: Tensor,

@@ -223,7 +223,6 @@ class _PairLogits(torch.autograd.Function):
         return query_grad, key_grad, None, None, *network_grad
 
 
-@torch.compiler.disable
 def pair_logits_triton(
     query_BHNK: Tensor,
     key_BHNK: Tensor,

@@ -43,7 +43,6 @@ def fits(aspects_SBND: Tensor, layer: ValueLayer, heads: int) -> bool:
     return powers and size <= LONGEST and width // heads > ALIGNED and aspects_SBND.dtype != torch.float64
 
 
-@torch.compiler.disable
 def value_layer_fused(aspects_SBND: Tensor, layer: ValueLayer, heads: int, precision: str | None = None) -> Tensor:
     """(B, W) in float32, with gradients for the weights."""
     precision = precision or float32_precision()
