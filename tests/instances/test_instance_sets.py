@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from instance_cases import CSV, EXPLICIT, TSP, refusal, saved
 
-from dact.instances import InputError, InstanceSet, generate_set, read, read_set
+from dact.instances import InputError, InstanceSet, generate_set, read, read_set, with_references
 
 TSP_SET = generate_set("tsp", 5, 3, 1)
 CVRP_SET = generate_set("cvrp", 5, 3, 1)
@@ -292,3 +292,15 @@ def test_wrong_problem() -> None:
 def test_archive_called_tsp(tmp_path: Path) -> None:
     """An archive with the extension of a text file is refused as binary."""
     assert refusal(tmp_path, "a.tsp", archive(coords=np.zeros((1, 2, 2)))) == "is a binary file, not text"
+
+
+def test_references_of_another_file(tmp_path: Path) -> None:
+    """The first costs go with the instances; too few, or none, are refused with the file."""
+    path = saved(tmp_path, "costs.npz", archive(reference_cost=np.array([1.0, np.nan, 3.0, 4.0])))
+    known = with_references(TSP_SET, path).reference_cost
+    assert known is not None
+    np.testing.assert_equal(known, [1.0, np.nan, 3.0])
+    for arrays, words in (({"reference_cost": np.ones(2)}, "2 reference costs for 3"), ({"x": np.ones(3)}, "holds no")):
+        other = saved(tmp_path, "other.npz", archive(**arrays))
+        with pytest.raises(InputError, match=f"other.npz: .*{words}"):
+            with_references(TSP_SET, other)

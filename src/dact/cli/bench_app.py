@@ -73,3 +73,61 @@ def bench_train(
     from dact.cli.bench_training import bench_training
 
     bench_training(config, out, quick=quick, as_json=as_json)
+
+
+@bench.command("peers")
+def bench_peers(
+    instances: Annotated[Path | None, typer.Argument(metavar="[SET]", help="A set with reference costs.")] = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Instead of a set: a folder or a pattern; each file has its time."),
+    ] = None,
+    seconds: Annotated[
+        str | None, typer.Option(help="For the whole set, or each file; default: 1,3,10,30,100 (files: 1,10,60).")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="The first so many instances or files.")] = None,
+    cores: Annotated[int | None, typer.Option(help="Default: all.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SOLVER", help="hybrid, policy, ortools, pyvrp, hgs or lkh (and again for others)."),
+    ] = None,
+    references: Annotated[
+        Path | None, typer.Option(metavar="NPZ", help="Reference costs of a set that has none in its file.")
+    ] = None,
+    best_known: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="With --files: best known values by name.")
+    ] = None,
+    count_as: Annotated[
+        int | None, typer.Option(help="Scale CPU times to so many instances; said in the files.")
+    ] = None,
+    cores_as: Annotated[int | None, typer.Option(help="Scale CPU times to so many cores; said in the files.")] = None,
+    elsewhere: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="[NAME=]CSV", help="Show rows measured elsewhere too (and again for others)."),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the files.")] = Path("out/peers"),
+    device: options.Device = "auto",
+    as_json: options.Json = False,
+) -> None:
+    """Run OR-Tools, PyVRP, HGS and LKH beside our searches: the same instances, time, machine and checker.
+
+    Rows go to --out as they are measured; after Ctrl-C the same command goes on. `pip install 'dact[peers]'`.
+    """
+    from dact.cli.bench_peers import PeersRequest, bench_peers
+
+    request = PeersRequest(
+        instances=instances,
+        files=files,
+        seconds=seconds,
+        limit=limit,
+        cores=cores,
+        only=tuple(only or ()),
+        references=references,
+        best_known=best_known,
+        count_as=count_as,
+        cores_as=cores_as,
+        elsewhere=tuple(elsewhere or ()),
+        out=out,
+        device=device,
+    )
+    raise typer.Exit(bench_peers(request, as_json=as_json))

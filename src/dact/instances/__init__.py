@@ -9,7 +9,7 @@ from dact.instances.instance import Instance
 from dact.instances.instance_set import InstanceSet
 from dact.instances.published import best_known, read_best_known
 from dact.instances.pyvrp_data import from_pyvrp, to_pyvrp
-from dact.instances.reading import read, read_set
+from dact.instances.reading import read, read_set, with_references
 from dact.instances.solutions import read_solution, write_solution
 from dact.instances.starts import Start, mended, read_start
 
@@ -38,5 +38,6 @@ __all__ = [
     "read_start",
     "simplest_routes",
     "to_pyvrp",
+    "with_references",
     "write_solution",
 ]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dact.instances.archives import load_arrays
 from dact.instances.checker import check
 from dact.instances.distances import RULES
 from dact.instances.errors import InputError, naming, shown
@@ -70,6 +71,19 @@ def read_set(path: str | Path, *, capacity: float | None = None, max_nodes: int 
         with naming(path):
             return SET_PARSERS[suffix](read_bytes(path), path, max_nodes)
     return _set_of_one(read(path, capacity=capacity, max_nodes=max_nodes), path)
+
+
+def with_references(instances: InstanceSet, path: str | Path) -> InstanceSet:
+    """Return the set with the `reference_cost` of an .npz file; its first costs where it has more than instances."""
+    path = Path(path)
+    with naming(path):
+        arrays, _ = load_arrays(read_bytes(path), ("reference_cost",))
+        if "reference_cost" not in arrays:
+            raise InputError("holds no reference_cost")
+        costs = arrays["reference_cost"]
+        if costs.ndim != 1 or len(costs) < len(instances):
+            raise InputError(f"holds {len(costs) if costs.ndim else 0} reference costs for {len(instances)} instances")
+        return replace(instances, reference_cost=costs[: len(instances)])
 
 
 def _parse(path: Path, suffix: str, wishes: Wishes, max_nodes: int) -> Instance:

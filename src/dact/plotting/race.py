@@ -1,0 +1,69 @@
+"""Solvers side by side: the gap against the time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dact.plotting.panels import label, new_panel
+from dact.plotting.routes import COLOURS, DASHES, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKERS = "osD^vP*X"
+NOTHING = 1e-4
+"""Percent that stands for no gap where no solver has one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A solver on a machine: its seconds, gaps in percent, and standard errors (0 where there is none)."""
+
+    name: str
+    family: str
+    """Lines of one family have one colour."""
+    seconds: Sequence[float]
+    gaps: Sequence[float]
+    errors: Sequence[float]
+    dashed: bool = False
+    """For times that were not measured as they are shown."""
+
+
+def plot_race(lines: Sequence[Line], title: str, across: str, ax: "Axes | None" = None) -> "Axes":
+    """Both axes logarithmic. Gaps of nothing or below lie hollow on the floor, half of the smallest gap that is one."""
+    ax = new_panel() if ax is None else ax
+    positive = [gap for line in lines for gap in line.gaps if gap > 0]
+    floor = min(positive, default=2 * NOTHING) / 2
+    grounded = False
+    families = list(dict.fromkeys(line.family for line in lines))
+    for line in lines:
+        number = families.index(line.family)
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        heights = [max(gap, floor) for gap in line.gaps]
+        ax.errorbar(
+            line.seconds,
+            heights,
+            # A logarithmic axis has no room for what lies below the floor.
+            yerr=[
+                [min(error, height - floor) for error, height in zip(line.errors, heights, strict=True)],
+                line.errors,
+            ],
+            color=colour,
+            marker=marker,
+            markersize=5,
+            linewidth=1.4,
+            linestyle=DASHES[1] if line.dashed else DASHES[0],
+            elinewidth=0.8,
+            label=plain(line.name),
+        )
+        none = [place for place, gap in enumerate(line.gaps) if gap <= 0]
+        grounded |= bool(none)
+        across_none = [line.seconds[place] for place in none]
+        ax.scatter(across_none, [floor] * len(none), s=30, marker=marker, color="white", edgecolors=colour, zorder=3)
+    ax.set_xscale("log")
+    ax.set_yscale("log", nonpositive="clip")
+    ax.grid(which="major", color="#e4e4e4", linewidth=0.8)
+    ax.set_axisbelow(True)
+    for text in ax.legend(fontsize="x-small", frameon=False).get_texts():
+        text.set_parse_math(False)
+    return label(ax, title, across, "mean gap, %" + (" (hollow: none or below)" if grounded else ""))
