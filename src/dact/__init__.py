@@ -20,11 +20,12 @@ if TYPE_CHECKING:
         to_pyvrp,
         write_solution,
     )
-    from dact.plotting import plot, plot_trace, save_plot
+    from dact.plotting import Film, plot, plot_trace, save_plot
     from dact.solver import Result, SolveConfig, solve
 
 __version__ = "0.1.0"
 __all__ = [
+    "Film",
     "InputError",
     "Instance",
     "InstanceSet",
@@ -44,7 +45,7 @@ __all__ = [
 ]
 
 _HOMES = dict.fromkeys(__all__, "dact.instances")
-_HOMES |= dict.fromkeys(("plot", "plot_trace", "save_plot"), "dact.plotting")
+_HOMES |= dict.fromkeys(("Film", "plot", "plot_trace", "save_plot"), "dact.plotting")
 _HOMES |= dict.fromkeys(("Result", "SolveConfig", "solve"), "dact.solver")
 
 

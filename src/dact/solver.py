@@ -43,6 +43,8 @@ class Result:
     """Name of the weights; None if the search method uses none."""
     trace: Trace
     interrupted: bool = False
+    start_routes: Routes = ()
+    """Where the search began."""
     local_optimum: bool = False
     """True if no move of the local search improves the solution."""
     repairs: tuple[str, ...] = ()
@@ -158,7 +160,8 @@ class _Group:
 class Plan:
     """How a list of instances is solved, except those at the indices to `skip`.
 
-    Raises ValueError for settings, weights and starts that do not fit.
+    Raises ValueError for settings, weights and starts that do not fit. With `one_by_one` no instances are searched side
+    by side, so that a watcher sees one at a time.
     """
 
     def __init__(
@@ -167,10 +170,13 @@ class Plan:
         config: SolveConfig,
         start: Start | Routes | None = None,
         skip: Collection[int] = (),
+        *,
+        one_by_one: bool = False,
     ) -> None:
         start_routes = start.routes if isinstance(start, Start) else start
         self.repairs = start.repairs if isinstance(start, Start) else ()
         self.config, self.start_routes, self._interrupted = config, start_routes, False
+        self._one_by_one = one_by_one or config.time_limit is not None
         self.unreached: dict[int, str] = {}
         """Why an instance has no answer: no routes within its limit on vehicles were found."""
         if start_routes is not None:
@@ -228,7 +234,7 @@ class Plan:
         first = next(iter(members.values()))
         pipeline = Pipeline.build(first.problem, first.customers, self.config, library=library)
         rows = pipeline.rows_at_once(length, own_distances=True)
-        alone = self.config.time_limit is not None or any(member.vehicles for member in members.values())
+        alone = self._one_by_one or any(member.vehicles for member in members.values())
         return _Group(members=members, pipeline=pipeline, rows=1 if alone else rows)
 
     def _solve_part(self, group: _Group, places: list[int], watch: Watcher | None) -> list[Result]:
@@ -271,6 +277,7 @@ def _result(
         routes=answer.routes,
         cost=answer.cost,
         start_cost=answer.start_cost,
+        start_routes=answer.start_routes,
         feasible=answer.feasible,
         steps=run.steps,
         seconds=run.seconds,

@@ -9,12 +9,13 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 import dact
 from dact.instances import InputError, Instance, Routes
 from dact.plotting import cost_text, plot, plot_trace, save_plot
-from dact.plotting.routes import COLOURS, by_angle
+from dact.plotting.looks import COLOURS, by_angle, look
 from dact.search import Trace, TracePoint
 
 POINTS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [-10.0, 0.0], [0.0, -10.0]])
@@ -97,6 +98,66 @@ def test_names_are_written(ax: Axes):
     named = Instance(name="n", problem="tsp", rule="euclidean", coordinates=POINTS[:3], names=("$a$", "b_{", ""))
     plot(Drawn(named, ((0, 1, 2),)), ax)
     assert [text.get_text() for text in ax.texts] == ["$a$", "b_{", "3"]
+
+
+def test_numbers_and_loads_are_written(ax: Axes):
+    """Nodes without names have their numbers, and the legend has a line for each route with its load and length."""
+    plot(Drawn(_cvrp(), ((1, 2), (3, 4))), ax)
+    assert sorted(text.get_text() for text in ax.texts) == ["1", "2", "3", "4", "depot"]
+    legend = ax.get_legend()
+    assert legend.get_title().get_text().split() == ["route", "load", "length"]
+    assert [text.get_text().split() for text in legend.get_texts()] == [["1", "2/2", "34"], ["2", "2/2", "34"]]
+
+
+def test_labels_do_not_overlap(ax: Axes):
+    """Where nodes crowd, labels that would cover others are left out, and so are those of large instances."""
+    crowd = np.random.default_rng(0).normal(size=(200, 2))
+    plot(Drawn(_tsp(coordinates=crowd), (tuple(range(200)),)), ax)
+    boxes = [text.get_window_extent(FigureCanvasAgg(ax.figure).get_renderer()) for text in ax.texts]
+    assert 20 < len(boxes) < 200
+    middles = [((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2) for box in boxes]
+    for place, box in enumerate(boxes):
+        assert not any(box.contains(*middle) for other, middle in enumerate(middles) if other != place)
+    large = Figure().add_subplot()
+    plot(Drawn(_tsp(coordinates=np.random.default_rng(0).random((300, 2))), (tuple(range(300)),)), large)
+    assert not large.texts
+
+
+def test_a_long_legend_is_left_out(tmp_path: Path):
+    """A legend that is higher than the picture would be cut off."""
+    points = np.random.default_rng(1).random((151, 2))
+    many = _tsp(problem="cvrp", coordinates=points, demand=np.array([0] + [1] * 150), capacity=1)
+    low = Figure(figsize=(4, 2)).add_subplot()
+    plot(Drawn(many, tuple((node,) for node in range(1, 151))), low)
+    assert low.get_legend() is None
+
+
+def test_routes_at_the_depot_are_seen(ax: Axes):
+    """A route whose customers are all where the depot is gets a ring around it, and its nodes lie above the depot."""
+    points = np.array([[0.0, 0.0], [0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
+    hidden = _tsp(problem="cvrp", coordinates=points, demand=np.array([0, 1, 1, 1]), capacity=1)
+    plot(Drawn(hidden, ((1,), (2,), (3,))), ax)
+    *nodes, ring, depot = ax.collections
+    assert len(nodes) == 3
+    assert np.array_equal(ring.get_offsets(), points[:1])
+    assert ring.get_sizes()[0] > depot.get_sizes()[0]
+    assert ring.get_edgecolor()[0].tolist() == nodes[0].get_facecolor()[0].tolist()
+    assert min(each.get_zorder() for each in nodes) > depot.get_zorder()
+
+
+def test_forty_routes_look_different():
+    """No two of 96 routes have the same colour, dash and marker."""
+    assert len({look(number) for number in range(96)}) == 96
+
+
+def test_many_routes_are_numbered(ax: Axes):
+    """With more routes than colours each bears its number, as the legend has it."""
+    angle = np.linspace(0, 6, 21)[1:]
+    points = np.concatenate(([[0.0, 0.0]], np.stack((np.cos(angle), np.sin(angle)), axis=1)))
+    many = _tsp(problem="cvrp", coordinates=points, demand=np.array([0] + [1] * 20), capacity=1)
+    plot(Drawn(many, tuple((node,) for node in range(1, 21))), ax)
+    numbers = [text.get_text() for text in ax.texts if text.get_bbox_patch() is not None]
+    assert numbers == [str(number) for number in range(1, 21)]
 
 
 def test_many_routes_use_dashes(ax: Axes):

@@ -10,6 +10,7 @@ from typing import Any
 
 from dact.instances import Instance
 from dact.instances.files import write_atomically
+from dact.instances.measures import route_length, route_load, vehicle_load
 from dact.plotting import cost_text, whole_costs
 from dact.solver import Result
 
@@ -77,6 +78,7 @@ def record(runs: Runs) -> dict[str, Any]:
         **({"costs": [_number(instance, cost) for cost in runs.costs]} if len(runs.results) > 1 else {}),
         "numbering": "ids" if instance.facts.by_id else "customers",
         **({"routes": routes} if instance.facts.depot else {"tour": routes[0]}),
+        "trace": [[point.step, round(point.seconds, 4), point.cost] for point in result.trace],
         **({"names": instance.titles(result.routes)} if instance.names else {}),
     }
 
@@ -151,19 +153,15 @@ def summary_line(rows: Sequence[dict[str, Any]]) -> str:
 
 def route_lines(result: Result) -> list[str]:
     """Each route with its load and length."""
-    instance, distance = result.instance, result.instance.distances()
+    instance = result.instance
     lines = [f"{instance.name}: cost {cost_text(instance, result.cost)}"]
     for number, route in enumerate(result.routes, start=1):
-        stops = [0, *route] if instance.facts.depot else list(route)
-        onward = stops[1:] + stops[:1] if instance.facts.returns else stops[1:]
-        length = float(distance[stops[: len(onward)], onward].sum())
         load = ""
         if instance.facts.capacity:
-            carried, room = (float(x) * instance.demand_unit for x in (instance.demand[stops].sum(), instance.capacity))
-            load = f"load {carried:g} of {room:g}, "
+            load = f"load {route_load(instance, route):g} of {vehicle_load(instance):g}, "
         visits = (", " if instance.names else " ").join(instance.title(node) for node in route)
         what = f"Route {number}" if instance.facts.depot else "Tour"
-        lines.append(f"{what} ({load}length {cost_text(instance, length)}): {visits}")
+        lines.append(f"{what} ({load}length {cost_text(instance, route_length(instance, route))}): {visits}")
     return lines
 
 

@@ -11,6 +11,7 @@ import typer
 from dact import __version__
 from dact.cli import options
 from dact.cli.bench_app import bench
+from dact.cli.plot_app import draw
 from dact.cli.reproduce_app import reproduce
 
 app = typer.Typer(
@@ -20,7 +21,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(bench, name="bench")
-draw = typer.Typer(help="Draw curves.", no_args_is_help=True)
 app.add_typer(draw, name="plot")
 app.command()(reproduce)
 
@@ -109,7 +109,7 @@ def solve(
 ) -> None:
     """Improve a solution of each instance and report the best one ever seen.
 
-    --out and --plot take a file where one instance is solved; a folder gets a file per instance.
+    --out, --plot and --animate take a file where one instance is solved; a folder gets a file per instance.
 
     Ctrl-C ends the search, reports and writes the best so far, and exits with code 130. Where --out is a folder, the
     same command goes on from there.
@@ -260,24 +260,3 @@ def train(
     if sweep is None:
         raise typer.Exit(train_one(request, as_json=as_json))
     raise typer.Exit(train_sweep(request, sweep, as_json=as_json))
-
-
-@draw.command("training")
-def plot_run(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR", help="The folder of a run of `dact train`.")],
-    out: Annotated[
-        Path | None, typer.Option(help="The picture; default: training.png in the folder, or here for several runs.")
-    ] = None,
-) -> None:
-    """Draw the curves of a training run (costs, reward, steadiness, schedule), or of several over one another."""
-    from dact.cli.targets import check_file
-    from dact.plotting import FORMATS, save_comparison_plot, save_training_plot
-
-    target = out or (folders[0] if len(folders) == 1 else Path()) / "training.png"
-    if out is not None:
-        check_file("--out", out, FORMATS)
-    if len(folders) == 1:
-        save_training_plot(folders[0], target)
-    else:
-        save_comparison_plot(folders, target)
-    print(target, file=sys.stderr)

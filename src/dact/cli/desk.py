@@ -20,9 +20,9 @@ from dact.cli.answers import (
 from dact.cli.kept import Entry, Kept, key_of
 from dact.cli.saving import Saver
 from dact.cli.screen import emit, note, show_table, table_text
-from dact.cli.targets import check_file, plot_targets, solution_targets
+from dact.cli.targets import check_file, film_targets, plot_targets, solution_targets
 from dact.instances import InputError, Instance, write_solution
-from dact.plotting import save_plot
+from dact.plotting import Film, save_plot
 from dact.solver import Result
 
 Writers = dict[Path, Callable[[Path], None]]
@@ -34,6 +34,7 @@ class Outputs:
 
     out: Path | None = None
     plot: Path | None = None
+    animate: Path | None = None
     summary: Path | None = None
     routes: bool = False
     as_json: bool = False
@@ -52,12 +53,14 @@ class Desk:
         self.instances, self.outputs, self.seeds = instances, outputs, seeds
         self.solutions = solution_targets(outputs.out, instances)
         self.plots = plot_targets(outputs.plot, instances)
+        self.films = film_targets(outputs.animate, instances)
         self.runs: dict[int, Runs] = {}
         self.entries: dict[int, Entry] = {}
         self._saver = Saver()
         self._kept = Kept(outputs.out if len(instances) > 1 else None)
         self._keys = [key_of(instance, f"{settings}|{seeds}") for instance in instances]
         self._told: set[int] = set()
+        self._reels: dict[int, Film] = {}
         self._go_on()
 
     @property
@@ -65,10 +68,12 @@ class Desk:
         """Could anything not be written?"""
         return self._saver.failed
 
-    def take(self, place: int, result: Result, *, last: bool) -> None:
+    def take(self, place: int, result: Result, *, last: bool, film: Film | None = None) -> None:
         """Write the files of a result that is the best so far, and show it if it is the last of its instance."""
         runs = self.runs.setdefault(place, Runs())
         runs.results.append(result)
+        if film is not None and runs.best is result:
+            self._reels[place] = film
         if last:
             self._tell(place)
         elif runs.best is result:
@@ -93,7 +98,8 @@ class Desk:
     def _go_on(self) -> None:
         """Take over what an interrupted run of the same command has finished."""
         for place, entry in self._kept.entries(self._keys).items():
-            if all(targets is None or targets[place].is_file() for targets in (self.solutions, self.plots)):
+            files = [targets[place] for targets in (self.solutions, self.plots, self.films) if targets is not None]
+            if all(file.is_file() for file in files):
                 self.entries[place] = entry
                 self._saver.save(place, json.dumps(entry.record), {}, as_json=self.outputs.as_json)
         if self.entries:
@@ -132,4 +138,6 @@ class Desk:
             )
         if self.plots is not None:
             writers[self.plots[place]] = lambda path: save_plot(result, path)
+        if self.films is not None and place in self._reels:
+            writers[self.films[place]] = lambda path: self._reels[place].save(result, path)
         return writers

@@ -66,6 +66,9 @@ def reading(
 def writing(
     out: Annotated[Path | None, typer.Option(help="A solution file (.tour, .sol, .json, .csv), or a folder.")] = None,
     plot: Annotated[Path | None, typer.Option(help="A picture (.png, .svg, .pdf), or a folder.")] = None,
+    animate: Annotated[
+        Path | None, typer.Option(help="The search as a moving picture (.gif, .html, .mp4), or a folder.")
+    ] = None,
     summary: Annotated[Path | None, typer.Option(help="A CSV file with a row for each instance.")] = None,
     routes: Annotated[bool, typer.Option(help="Print every route with its load and length.")] = False,
     as_json: Json = False,

@@ -12,6 +12,7 @@ from dact.instances import InputError, Instance, Start, facts_of, read_start
 from dact.interrupts import INTERRUPTED, Interrupts
 from dact.kernels.descent import needs_compiling
 from dact.pipeline import STARTS, SolveConfig
+from dact.plotting import Film
 from dact.policy.weights import UNTRAINED
 from dact.search import Snapshot
 from dact.solver import Plan, Result
@@ -35,13 +36,14 @@ def solve_files(request: Request, config: SolveConfig, outputs: Outputs, seeds: 
     with Interrupts() as interrupts:
         try:
             for number in range(seeds):
-                plan = Plan(instances, replace(config, seed=config.seed + number), start, skip={*done, *unreached})
+                seeded, skip = replace(config, seed=config.seed + number), {*done, *unreached}
+                plan = Plan(instances, seeded, start, skip=skip, one_by_one=desk.films is not None)
                 if number == 0:
                     _announce_untrained(plan)
                     _announce_compiling(config)
-                for place, result in _search(plan, instances, interrupts):
+                for place, result, film in _search(plan, instances, interrupts, filmed=desk.films is not None):
                     with interrupts.held_off():
-                        desk.take(place, result, last=number == seeds - 1)
+                        desk.take(place, result, last=number == seeds - 1, film=film)
                 unreached |= plan.unreached
                 interrupts.obey()
             complete = True
@@ -59,16 +61,22 @@ def solve_files(request: Request, config: SolveConfig, outputs: Outputs, seeds: 
     return FAILED if faults or desk.failed else 0
 
 
-def _search(plan: Plan, instances: list[Instance], interrupts: Interrupts) -> Iterator[tuple[int, Result]]:
-    """Results by the places of their instances, under a progress bar."""
+def _search(
+    plan: Plan, instances: list[Instance], interrupts: Interrupts, *, filmed: bool
+) -> Iterator[tuple[int, Result, Film | None]]:
+    """Results by the places of their instances, with films of the searches if asked for, under a progress bar."""
+    film = Film() if filmed else None
     with Bar(instances[0].name) as bar:
 
         def watch(seen: Snapshot) -> None:
             bar.show(seen.fraction, f"step {seen.steps:,}  best {seen.cost:,.6g}")
+            if film is not None:
+                film(seen)
             interrupts.obey()
 
-        for count, found in enumerate(plan.results(watch), start=1):
-            yield found
+        for count, (place, result) in enumerate(plan.results(watch), start=1):
+            yield place, result, film
+            film = Film() if filmed else None
             bar.show(0.0, "", title=f"{count} of {len(instances)} solved")
 
 

@@ -8,7 +8,7 @@ from tempfile import TemporaryFile
 from dact.instances import InputError, Instance
 from dact.instances.errors import shown
 from dact.instances.solutions import suffixes_for
-from dact.plotting import FORMATS
+from dact.plotting import FORMATS, MOVING_FORMATS, check_moving
 
 
 def solution_targets(path: Path | None, instances: Sequence[Instance]) -> list[Path] | None:
@@ -22,6 +22,15 @@ def solution_targets(path: Path | None, instances: Sequence[Instance]) -> list[P
 def plot_targets(path: Path | None, instances: Sequence[Instance]) -> list[Path] | None:
     """A picture for each instance, likewise."""
     return None if path is None else _targets("--plot", path, instances, [".png"] * len(instances), FORMATS)
+
+
+def film_targets(path: Path | None, instances: Sequence[Instance]) -> list[Path] | None:
+    """A moving picture for each instance, likewise."""
+    if path is None:
+        return None
+    targets = _targets("--animate", path, instances, [".gif"] * len(instances), MOVING_FORMATS)
+    check_moving(targets[0])
+    return targets
 
 
 def check_file(option: str, path: Path, suffixes: Sequence[str]) -> None:

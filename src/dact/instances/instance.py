@@ -152,6 +152,11 @@ class Instance:
         """Return (N, 2) points: the coordinates, a map of degrees, or a plane that reflects the matrix."""
         return self._points
 
+    @property
+    def kilometres(self) -> bool:
+        """Are distances kilometres on the globe?"""
+        return RULES[self.rule][0] in ("geo", "great_circle")
+
     @cached_property
     def symmetric(self) -> bool:
         """Are all distances the same in both directions?"""
@@ -203,9 +208,8 @@ class Instance:
     def _points(self) -> FloatArray:
         if self.coordinates is None:
             return frozen(plane_from_matrix(self._distances))
-        metric = RULES[self.rule][0]
-        if metric in ("geo", "great_circle"):
-            degrees = whole_degrees(self.coordinates) if metric == "geo" else self.coordinates
+        if self.kilometres:
+            degrees = whole_degrees(self.coordinates) if RULES[self.rule][0] == "geo" else self.coordinates
             return frozen(plane_from_degrees(degrees))
         return self.coordinates
 

@@ -41,6 +41,7 @@ class Answer:
     cost: float
     start_cost: float
     feasible: bool
+    start_routes: Routes = ()
     local_optimum: bool = False
     """True if no move of the local search improves it."""
     fault: str = ""
@@ -90,6 +91,7 @@ class Found:
             routes=routes,
             cost=best.cost,
             start_cost=sound[0][0].cost,
+            start_routes=sound[0][1],
             feasible=best.feasible,
             local_optimum=self.optimal and best is judged[-1][0],
             fault=faults[0] if faults else "",

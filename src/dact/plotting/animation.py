@@ -1,108 +1,131 @@
-"""How a solution came about, as a moving picture."""
+"""How a solution came about, as a moving picture: GIF, a page of its own, or a film by ffmpeg."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from importlib.resources import files
 from io import BytesIO
-from typing import TYPE_CHECKING
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
-from dact.instances import Instance, Routes
-from dact.instances.arrays import FloatArray
-from dact.plotting.routes import COLOURS, INK, map_points
+from dact.instances import InputError, Instance
+from dact.instances.files import write_atomically
+from dact.plotting.canvas import Canvas
+from dact.plotting.frames import Frame
+from dact.plotting.labels import MOST
+from dact.plotting.looks import COLOURS, angle_order, plain
+from dact.plotting.routes import map_points
 from dact.plotting.solution import cost_text
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-    from PIL.ImageDraw import ImageDraw
-
-SIZE = 560
-"""Pixels of the longer side."""
-FINE = 2
-"""Drawn so many times larger, and made smaller for smooth lines."""
-MARGIN, TITLE = 16, 28
-FRAME_MS, LAST_MS = 120, 2500
-PAPER = "#ffffff"
+LAST_MS = 2500
+"""For the last frame."""
+FFMPEG = "ffmpeg"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Frame:
-    """A solution, and when it was found."""
-
-    routes: Routes
-    cost: float
-    seconds: float
-
-
-class Reel:
-    """Frames as they come; beyond `most`, every second one of the older is dropped, and the last is always kept."""
-
-    def __init__(self, most: int = 100) -> None:
-        self.most = most
-        self._frames: list[Frame] = []
-
-    def add(self, frame: Frame) -> None:
-        """The next frame."""
-        # A new list: another thread may be reading the old one.
-        kept = self._frames[::2] if len(self._frames) >= self.most else self._frames
-        self._frames = [*kept, frame]
-
-    def frames(self) -> list[Frame]:
-        """Those that are kept."""
-        return self._frames
+def frame_ms(frames: int) -> int:
+    """For each of the others: about six seconds in all, and time to see where there are few."""
+    return min(max(6000 // frames, 100), 700)
 
 
 def gif(instance: Instance, frames: Sequence[Frame]) -> bytes:
     """An animated GIF of the frames, which stays on the last for a while before it begins again."""
-    points = _placed(map_points(instance))
-    pictures = [_picture(instance, points, frame) for frame in frames]
+    canvas = Canvas(instance)
+    pictures = [canvas.picture(frame).quantize(64) for frame in frames]
     stream = BytesIO()
     pictures[0].save(
         stream,
         format="GIF",
         save_all=True,
         append_images=pictures[1:],
-        duration=[FRAME_MS] * (len(pictures) - 1) + [LAST_MS],
+        duration=[frame_ms(len(frames))] * (len(pictures) - 1) + [LAST_MS],
         loop=0,
     )
     return stream.getvalue()
 
 
-def _placed(points: FloatArray) -> FloatArray:
-    """Points in pixels, y upwards, in proportion and in the middle."""
-    low, span = points.min(axis=0), np.ptp(points, axis=0)
-    inner = SIZE - 2 * MARGIN
-    scale = inner / (span.max() or 1.0)
-    scaled: FloatArray = FINE * ((points - low) * scale + (inner - span * scale) / 2 + MARGIN)
-    scaled[:, 1] = FINE * (TITLE + SIZE) - scaled[:, 1]
-    return scaled
+def page(instance: Instance, frames: Sequence[Frame]) -> bytes:
+    """A page that needs nothing else, with a player: play, pause, any moment."""
+    points = map_points(instance)
+    film = {
+        "name": plain(instance.name),
+        "points": np.round(points, 6).tolist(),
+        "labels": [plain(instance.title(index)) for index in range(instance.size)] if instance.size <= MOST else [],
+        "depot": instance.facts.depot,
+        "returns": instance.facts.returns,
+        "colours": COLOURS,
+        "frameMs": frame_ms(len(frames)),
+        "lastMs": LAST_MS,
+        "frames": [_told(instance, frame) for frame in frames],
+    }
+    player = files("dact.plotting").joinpath("player.html").read_text(encoding="utf-8")
+    # Inside a script element, "</" could end it.
+    return player.replace("/*FILM*/null", json.dumps(film, separators=(",", ":")).replace("</", "<\\/")).encode()
 
 
-def _picture(instance: Instance, points: FloatArray, frame: Frame) -> "Image":
-    from PIL import Image, ImageDraw
-
-    picture = Image.new("RGB", (FINE * SIZE, FINE * (SIZE + TITLE)), PAPER)
-    draw = ImageDraw.Draw(picture)
-    for number, route in enumerate(frame.routes):
-        _draw_route(draw, instance, points, route, COLOURS[number % len(COLOURS)])
-    _draw_nodes(draw, instance, points)
-    small = picture.resize((SIZE, SIZE + TITLE), Image.Resampling.BOX)
-    text = f"{cost_text(instance, frame.cost)}    {frame.seconds:.1f} s"
-    ImageDraw.Draw(small).text((MARGIN, 10), text, fill=INK)
-    return small.quantize(64)
+def _told(instance: Instance, frame: Frame) -> dict[str, Any]:
+    routes = frame.routes
+    order = angle_order(map_points(instance), routes) if instance.facts.depot else range(len(routes))
+    return {
+        "routes": [list(map(int, routes[place])) for place in order],
+        "cost": cost_text(instance, frame.cost),
+        "value": frame.cost,
+        "seconds": round(frame.seconds, 3),
+    }
 
 
-def _draw_route(draw: "ImageDraw", instance: Instance, points: FloatArray, route: Sequence[int], colour: str) -> None:
-    stops = [0, *route] if instance.facts.depot else list(route)
-    stops += stops[:1] if instance.facts.returns else []
-    width = FINE * (2 if len(points) <= 300 else 1)
-    draw.line([tuple(point) for point in points[stops].tolist()], fill=colour, width=width, joint="curve")
+def film(instance: Instance, frames: Sequence[Frame]) -> bytes:
+    """An MP4 file, made by ffmpeg."""
+    check_ffmpeg()
+    canvas = Canvas(instance)
+    (wide, high), each_ms = canvas.size, frame_ms(len(frames))
+    pictures = [canvas.picture(frame).tobytes() for frame in frames]
+    pictures += pictures[-1:] * (LAST_MS // each_ms)
+    with TemporaryDirectory(prefix="dact-film-") as folder:
+        path = Path(folder) / "film.mp4"
+        source = [
+            "-f",
+            "rawvideo",
+            "-pix_fmt",
+            "rgb24",
+            "-s",
+            f"{wide}x{high}",
+            "-r",
+            f"{1000 / each_ms:.3f}",
+            "-i",
+            "-",
+        ]
+        command = [FFMPEG, "-y", "-loglevel", "error", *source, "-pix_fmt", "yuv420p", str(path)]
+        done = subprocess.run(command, input=b"".join(pictures), capture_output=True, check=False)
+        if done.returncode or not path.is_file():
+            reason = " ".join(done.stderr.decode(errors="replace").split())[-200:]
+            raise InputError(f"ffmpeg could not write the film ({reason or f'exit code {done.returncode}'})")
+        return path.read_bytes()
 
 
-def _draw_nodes(draw: "ImageDraw", instance: Instance, points: FloatArray) -> None:
-    radius = FINE * float(np.clip(40 / np.sqrt(len(points)), 1.2, 4))
-    for x, y in points.tolist():
-        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=INK)
-    if instance.facts.depot:
-        (x, y), half = points[0].tolist(), max(1.6 * radius, 5 * FINE)
-        draw.rectangle((x - half, y - half, x + half, y + half), fill=INK, outline=PAPER, width=FINE)
+def check_ffmpeg() -> None:
+    """Refuse films where nothing can write them."""
+    if shutil.which(FFMPEG) is None:
+        raise InputError(".mp4 needs ffmpeg, which is not installed here: write .gif or .html")
+
+
+MAKERS: dict[str, Callable[[Instance, Sequence[Frame]], bytes]] = {".gif": gif, ".html": page, ".mp4": film}
+MOVING_FORMATS = tuple(MAKERS)
+
+
+def check_moving(path: Path) -> None:
+    """Refuse extensions that no moving picture has, and those that cannot be written here."""
+    if path.suffix.lower() not in MAKERS:
+        raise InputError(f"{path}: the extension '{path.suffix}' is not one of {', '.join(MAKERS)}")
+    if path.suffix.lower() == ".mp4":
+        check_ffmpeg()
+
+
+def save_frames(instance: Instance, frames: Sequence[Frame], path: Path) -> None:
+    """Write a moving picture; the extension names the format."""
+    check_moving(path)
+    content = MAKERS[path.suffix.lower()](instance, frames)
+    write_atomically(path, lambda stream: stream.write(content))

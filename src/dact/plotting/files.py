@@ -7,10 +7,13 @@ import numpy as np
 
 from dact.instances import InputError
 from dact.instances.files import write_atomically
+from dact.plotting.legend import legend_size
 from dact.plotting.routes import map_points, plot
 from dact.plotting.solution import Solution
 
 FORMATS = (".png", ".svg", ".pdf")
+TALL = 10.0
+"""Inches that a long legend may make a picture high."""
 
 
 def save_plot(result: Solution, path: str | Path) -> None:
@@ -29,6 +32,9 @@ def save_plot(result: Solution, path: str | Path) -> None:
 
 
 def _size(result: Solution) -> tuple[float, float]:
-    """Inches that suit the shape of the map."""
+    """Inches that suit the shape of the map, with room for the legend where it is not too long."""
     wide, high = np.ptp(map_points(result.instance), axis=0)
-    return 7.0, 7.0 * float(np.clip(high / wide if wide else 1.0, 0.5, 1.4)) + 0.3
+    height = 7.0 * float(np.clip(high / wide if wide else 1.0, 0.5, 1.4)) + 0.3
+    beside, needed = (points / 72 for points in legend_size(result))
+    height = max(height, min(needed + 0.3, TALL))
+    return 7.0 + (beside if needed <= height else 0.0), height

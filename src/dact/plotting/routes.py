@@ -6,62 +6,50 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dact.instances import Instance
-from dact.instances.arrays import FloatArray
+from dact.instances.arrays import BoolArray, FloatArray
+from dact.plotting.labels import Room, label_nodes, label_routes
+from dact.plotting.legend import draw_legend
+from dact.plotting.looks import COLOURS, INK, PAPER, Look, angle_order, look, new_axes, plain
 from dact.plotting.solution import Solution, cost_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#5b2a86", "#7f7f2a")
-"""Okabe and Ito's, told apart by colour-blind eyes; their yellow and black make room for violet and olive."""
-DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
-"""Solid first; the next when the colours are used up."""
-INK = "#222222"
-MOST_NAMES = 60
-"""Nodes whose names are written beside them; of more they would hide the routes."""
+DEPOT = 60.0
+"""Least area of the depot, in square points."""
+BEHIND = 0.01
+"""Share of the map that the depot hides on each side."""
 
 
 def plot(result: Solution, ax: "Axes | None" = None) -> "Axes":
-    """Draw the routes, each in a colour of its own, the nodes, and the depot as a square.
+    """Draw the routes, each with a look of its own, the nodes, and the depot as a square.
 
-    Depot legs are thin, so that a busy depot stays readable. Instances without coordinates are drawn in the
-    plane that reflects their distances best.
+    Numbers or names and a legend with loads and lengths are written where they fit. Depot legs are thin, so that a
+    busy depot stays readable. Instances without coordinates are drawn in the plane that reflects their distances best.
     """
     ax = new_axes() if ax is None else ax
-    points = map_points(result.instance)
+    instance, points = result.instance, map_points(result.instance)
     width = float(np.clip(14 / np.sqrt(len(points)), 0.5, 1.8))
-    area = float(np.clip(1500 / len(points), 2, 26))
-    facts = result.instance.facts
-    if facts.depot:
-        _draw_routes(ax, points, by_angle(points, result.routes), width, area, returns=facts.returns)
-    else:
-        _draw_tour(ax, points[list(result.routes[0])], width, area)
-    if result.instance.names and len(points) <= MOST_NAMES:
-        _draw_names(ax, result.instance, points)
+    area = float(np.clip(2400 / len(points), 3, 26))
     _dress(ax, result)
+    if instance.facts.depot:
+        looks = {place: look(rank) for rank, place in enumerate(angle_order(points, result.routes))}
+        _draw_routes(ax, instance, points, result.routes, looks, width, area)
+        _draw_depot(ax, points, result.routes, looks, area)
+        draw_legend(ax, result, looks)
+    else:
+        looks = {}
+        _draw_tour(ax, points[list(result.routes[0])], width, area)
+    room = Room.around(ax, points, _radii(instance, points, area))
+    if len(looks) > len(COLOURS):
+        label_routes(ax, points, result.routes, looks, room)
+    label_nodes(ax, instance, points, result.routes, room)
     return ax
 
 
 def map_points(instance: Instance) -> FloatArray:
     """Positions as (x, y)."""
     return instance.points()
-
-
-def by_angle(points: FloatArray, routes: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Routes in the order of their direction from the depot, so that neighbours get different colours."""
-
-    def direction(route: Sequence[int]) -> float:
-        x, y = points[list(route)].mean(axis=0) - points[0]
-        return float(np.arctan2(y, x))
-
-    return [list(route) for route in sorted(routes, key=direction)]
-
-
-def new_axes() -> "Axes":
-    """Axes of a new pyplot figure."""
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(7, 7), layout="constrained")[1]
 
 
 def _draw_tour(ax: "Axes", stops: FloatArray, width: float, area: float) -> None:
@@ -71,52 +59,74 @@ def _draw_tour(ax: "Axes", stops: FloatArray, width: float, area: float) -> None
 
 
 def _draw_routes(
-    ax: "Axes", points: FloatArray, routes: list[list[int]], width: float, area: float, *, returns: bool
+    ax: "Axes",
+    instance: Instance,
+    points: FloatArray,
+    routes: Sequence[Sequence[int]],
+    looks: dict[int, Look],
+    width: float,
+    area: float,
 ) -> None:
-    depot = points[0]
-    faint = float(np.clip(5 / len(routes), 0.15, 0.45))
-    for number, route in enumerate(routes):
-        colour = COLOURS[number % len(COLOURS)]
-        dash = DASHES[number // len(COLOURS) % len(DASHES)]
-        stops = points[route]
-        for end in (stops[0], stops[-1]) if returns else stops[:1]:
-            ax.plot(*np.stack((depot, end)).T, color=colour, linewidth=0.6 * width, alpha=faint, zorder=1)
-        ax.plot(*stops.T, color=colour, linewidth=width, linestyle=dash, solid_joinstyle="round", zorder=2)
-        ax.scatter(stops[:, 0], stops[:, 1], s=area, color=colour, linewidths=0, zorder=3)
-    ax.scatter(
-        depot[0], depot[1], s=max(60, 3 * area), marker="s", color=INK, edgecolor="white", linewidth=1.2, zorder=4
-    )
-
-
-def _draw_names(ax: "Axes", instance: Instance, points: FloatArray) -> None:
-    for index, (x, y) in enumerate(points):
-        ax.annotate(
-            plain(instance.title(index)),
-            (x, y),
-            xytext=(3, 3),
-            textcoords="offset points",
-            fontsize="xx-small",
-            color=INK,
-            parse_math=False,
-            zorder=5,
+    faint = float(np.clip(5 / len(routes), 0.2, 0.45))
+    for place, route in enumerate(routes):
+        style, stops = looks[place], points[list(route)]
+        for end in (stops[0], stops[-1]) if instance.facts.returns else stops[:1]:
+            ax.plot(*np.stack((points[0], end)).T, color=style.colour, linewidth=0.6 * width, alpha=faint, zorder=1)
+        ax.plot(*stops.T, color=style.colour, linewidth=width, linestyle=style.dash, solid_joinstyle="round", zorder=2)
+        # Above the depot: a customer in its place is seen.
+        ax.scatter(
+            stops[:, 0],
+            stops[:, 1],
+            s=area,
+            marker=style.marker,
+            facecolor=PAPER if style.hollow else style.colour,
+            edgecolor=style.colour,
+            linewidths=0.8 if style.hollow else 0,
+            zorder=4,
         )
+
+
+def _draw_depot(
+    ax: "Axes", points: FloatArray, routes: Sequence[Sequence[int]], looks: dict[int, Look], area: float
+) -> None:
+    """A square; around it a ring for each route that it would hide."""
+    depot, size, behind = points[0], max(DEPOT, 3 * area), _behind_depot(points)
+    hidden = [place for place, route in enumerate(routes) if behind[list(route)].all()]
+    for ring, place in reversed(list(enumerate(hidden, start=1))):
+        ax.scatter(
+            depot[0],
+            depot[1],
+            s=(np.sqrt(size) * (1.2 + 0.5 * ring)) ** 2,
+            facecolor=PAPER,
+            edgecolor=looks[place].colour,
+            zorder=3,
+        )
+    ax.scatter(depot[0], depot[1], s=size, marker="s", facecolor=PAPER, edgecolor=INK, linewidth=2.2, zorder=3)
+
+
+def _behind_depot(points: FloatArray) -> BoolArray:
+    """(N,): which nodes the depot's square covers."""
+    away = np.hypot(*(points - points[0]).T)
+    return np.asarray(away <= BEHIND * np.ptp(points, axis=0).max())
+
+
+def _radii(instance: Instance, points: FloatArray, area: float) -> FloatArray:
+    """(N,): of the spots that nodes take, in points; those at the depot have its own."""
+    radii = np.full(len(points), np.sqrt(area) / 2)
+    if instance.facts.depot:
+        radii[_behind_depot(points)] = np.sqrt(max(DEPOT, 3 * area)) / 2 + 1
+    return radii
 
 
 def _dress(ax: "Axes", result: Solution) -> None:
     ax.set_aspect("equal", adjustable="datalim")
-    ax.margins(0.04)
+    ax.margins(0.05)
     ax.set_xticks([])
     ax.set_yticks([])
     for side in ax.spines.values():
         side.set_color("#cccccc")
     ax.set_title(plain(result.instance.name), loc="left", fontweight="bold", color=INK, parse_math=False)
     ax.set_title("  ·  ".join(_facts(result)), loc="right", fontsize="medium", color=INK)
-
-
-def plain(name: str) -> str:
-    """A name that can be drawn: on one line, not too long, and without what is in no encoding."""
-    text = " ".join(name.encode(errors="replace").decode().split())
-    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def _facts(result: Solution) -> list[str]:

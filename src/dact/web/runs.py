@@ -12,9 +12,11 @@ import numpy as np
 
 from dact.instances import InputError, Instance, Routes, better_directions
 from dact.instances.errors import brief
+from dact.instances.measures import route_length, route_load
 from dact.pipeline import SolveConfig
-from dact.plotting.animation import Frame, Reel
-from dact.plotting.routes import by_angle, map_points
+from dact.plotting.frames import Frame, Reel
+from dact.plotting.looks import by_angle
+from dact.plotting.routes import map_points
 from dact.problems import PROBLEMS
 from dact.search import Snapshot, Trace
 from dact.solver import Plan, Result
@@ -59,22 +61,10 @@ def show(instance: Instance, routes: Sequence[Sequence[int]], steps: int) -> Sho
     return Shown(
         instance=instance,
         routes=tuple(map(tuple, ordered)),
-        loads=tuple(load(instance, route) for route in ordered),
-        lengths=tuple(length(instance, route) for route in ordered),
+        loads=tuple(route_load(instance, route) for route in ordered),
+        lengths=tuple(route_length(instance, route) for route in ordered),
         steps=steps,
     )
-
-
-def load(instance: Instance, nodes: Sequence[int]) -> float:
-    """What some nodes take together, in the units of the file."""
-    return round(float(instance.demand[list(nodes)].sum()) * instance.demand_unit, 9)
-
-
-def length(instance: Instance, route: Sequence[int]) -> float:
-    """Of a route, the ways from the depot and back included."""
-    stops = [0, *route] if instance.facts.depot else list(route)
-    onward = stops[1:] + (stops[:1] if instance.facts.returns else [])
-    return float(instance.distances()[stops[: len(onward)], onward].sum())
 
 
 class Run:
@@ -84,7 +74,7 @@ class Run:
         self.id = secrets.token_urlsafe(16)
         self.instance = instance
         self.best: Shown | None = None
-        self.reel = Reel()
+        self.reel = Reel[Frame]()
         self.over = False
         self._plan = Plan([instance], config)
         self._frame: dict[str, Any] = {"status": "preparing"}

@@ -1,0 +1,99 @@
+"""What `dact plot routes` and `dact plot trace` do."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from dact.cli.inputs import Request, read_inputs
+from dact.cli.targets import check_file
+from dact.instances import InputError, Instance, Routes, check, read_solution
+from dact.instances.errors import naming, shown
+from dact.instances.files import numbered_lines, read_text
+from dact.plotting import FORMATS, Curve, save_plot, save_traces_plot
+from dact.search import Trace, TracePoint
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """A solution from a file: nobody knows how it was found."""
+
+    instance: Instance
+    routes: Routes
+    cost: float
+    steps: int = 0
+    trace: Trace = ()
+
+    @property
+    def gap(self) -> float | None:
+        """Percent above the best known value; None without one."""
+        best = self.instance.best_known
+        return 100 * (self.cost - best) / best if best else None
+
+
+def draw_routes(request: Request, solution: Path, out: Path | None) -> None:
+    """Draw a solution that is one of the instance."""
+    members = read_inputs(request).instances
+    if len(members) > 1:
+        raise InputError(f"{request.files[0]} holds {len(members)} instances, and a solution is one of them")
+    routes = read_solution(solution, members[0])
+    target = _target(out, solution)
+    save_plot(Drawn(instance=members[0], routes=routes, cost=check(members[0], routes).cost), target)
+    print(target, file=sys.stderr)
+
+
+def draw_traces(files: Sequence[Path], out: Path | None, *, by_steps: bool) -> None:
+    """Draw the traces of all answers in the files."""
+    curves = [curve for file in files for curve in read_curves(file)]
+    target = _target(out, files[0])
+    save_traces_plot(curves, target, by_steps=by_steps)
+    print(target, file=sys.stderr)
+
+
+def read_curves(path: Path) -> list[Curve]:
+    """Read the traces in the lines that `dact solve --json` prints."""
+    with naming(path):
+        curves = []
+        for number, line in numbered_lines(read_text(path)):
+            with naming(f"line {number}"):
+                curves.append(_curve(line))
+        if not curves:
+            raise InputError("holds no answers of `dact solve --json`")
+        return curves
+
+
+def _curve(line: str) -> Curve:
+    try:
+        answer: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        raise InputError(f"{shown(line)} is not JSON") from None
+    trace = answer.get("trace") if isinstance(answer, dict) else None
+    if not isinstance(trace, list) or not trace:
+        raise InputError("has no list 'trace': it is not an answer of `dact solve --json`")
+    points = tuple(TracePoint(*_numbers(point, 3)) for point in trace)
+    end = _numbers([answer.get("steps"), answer.get("seconds")], 2)
+    best = answer.get("best_known")
+    return Curve(
+        name=str(answer.get("name", "")),
+        trace=points,
+        steps=end[0],
+        seconds=end[1],
+        best_known=None if best is None else _numbers([best], 1)[0],
+    )
+
+
+def _numbers(values: object, count: int) -> list[Any]:
+    numbers = values if isinstance(values, list) else []
+    good = all(isinstance(each, int | float) and not isinstance(each, bool) and isfinite(each) for each in numbers)
+    if len(numbers) != count or not good:
+        raise InputError(f"{shown(values)} is not {count} finite number{'s' if count > 1 else ''}")
+    return numbers
+
+
+def _target(out: Path | None, named_like: Path) -> Path:
+    target = out or named_like.with_suffix(".png")
+    check_file("--out", target, FORMATS)
+    return target
