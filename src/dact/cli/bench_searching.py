@@ -106,7 +106,7 @@ def _under_bar(cases: Sequence[SearchCase], config: SolveConfig, seconds: float)
 
 
 def _keep(row: SearchTiming | Comparison, out: Path | None, as_json: bool) -> None:
-    """At once, so that an interruption loses nothing that was measured."""
+    """Write a row at once, so that an interruption loses no measurement."""
     if as_json:
         emit(json.dumps(asdict(row)))
     if out is not None:

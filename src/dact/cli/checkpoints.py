@@ -20,7 +20,7 @@ EMBEDDING = "embedder.embedder.weight"
 
 
 def convert(file: Path, out: Path, *, size: int, problem: str | None = None) -> Card:
-    """Write the checkpoint as weights of ours and return their card."""
+    """Convert a checkpoint to a weights file and return its card."""
     if not 1 <= size <= MAX_NODES:
         raise InputError(f"size {size} is {'below 1' if size < 1 else f'above {MAX_NODES}'}")
     with naming(file):
@@ -37,7 +37,7 @@ def size_in_name(file: Path) -> int:
 
 def _load(file: Path) -> object:
     read_bytes(file)
-    # Rubbish can fail anywhere in zipfile, pickle or torch, each with errors of its own.
+    # Corrupt files can fail anywhere in zipfile, pickle or torch, with various exceptions.
     try:
         return torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:
@@ -61,7 +61,7 @@ def _weights(content: object, name: str, size: int, problem: str | None) -> Weig
 
 
 def _networks(content: object) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """The parameters of actor and critic, wherever they lie; those of a missing critic are none."""
+    """Parameters of actor and critic; none for a missing critic."""
     if isinstance(content, Mapping) and "model" in content:
         content = content["model"]
     if not isinstance(content, Mapping):
@@ -78,7 +78,7 @@ def _parameters(state: object) -> dict[str, Tensor]:
         return {}
     found = {str(name).removeprefix("module."): value for name, value in state.items() if isinstance(value, Tensor)}
     for name, value in found.items():
-        # A view may repeat one number over any shape.
+        # A view can expand one number to any shape.
         if value.numel() * value.element_size() > value.untyped_storage().nbytes():
             raise InputError(f"parameter {shown(name)} has shape {tuple(value.shape)}, more than is stored of it")
         if not value.isfinite().all():

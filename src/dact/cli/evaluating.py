@@ -18,7 +18,7 @@ from dact.team import Team
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What to evaluate, in which pieces, and where finished ones are kept."""
+    """The set, its blocks, and the file for finished ones."""
 
     file: Path
     max_nodes: int
@@ -51,7 +51,7 @@ def evaluate_set(work: Work, config: SolveConfig, *, as_json: bool) -> int:
 
             done = evaluate(instances, config, rows=work.rows, shard=shard, out=work.out, team=team, progress=progress)
     except (KeyboardInterrupt, RuntimeError):
-        # Whoever waits for the others when Ctrl-C ends them sees a broken connection.
+        # A process that waits for others when Ctrl-C ends them gets a connection error.
         if not interrupts.asked:
             raise
         if team.leads:
@@ -99,7 +99,7 @@ def _report(figures: dict[str, Any], *, as_json: bool) -> int:
 
 
 def _kept(out: Path | None, wanted: int) -> str:
-    """What is kept after an interruption."""
+    """A sentence on what is kept after an interruption."""
     if out is None:
         return "nothing is kept without --out"
     finished = out.read_bytes().count(b"\n") if out.exists() else 0

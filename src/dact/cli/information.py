@@ -18,7 +18,7 @@ COLUMNS = ("weights", "problem", "size", "gap", "date")
 
 
 def show_info(*, as_json: bool) -> None:
-    """Print what is installed and how good it is."""
+    """Print versions, devices, and the shipped weights with their quality."""
     cards = sorted((read_card(path) for path in shipped()), key=lambda card: (card.problem, card.size))
     facts = gather()
     if as_json:

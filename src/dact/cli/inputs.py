@@ -1,4 +1,4 @@
-"""What `dact solve` reads: files, folders and patterns, and values to compare with."""
+"""Inputs of `dact solve`: files, folders and patterns, and best known values."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ from dact.instances.errors import naming
 from dact.instances.reading import SET_PARSERS
 
 IN_FOLDERS = (".tsp", ".vrp", ".csv", ".npy", ".npz")
-"""Extensions that are looked for in a folder. Others, such as .txt, may be anything."""
+"""Extensions that are read from a folder. Others, such as .txt, may be anything."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,14 +31,14 @@ class Request:
 
 @dataclass(kw_only=True)
 class Inputs:
-    """The instances of all files that can be read, and what is wrong with the others."""
+    """Instances of all readable files, and errors of the others."""
 
     instances: list[Instance] = field(default_factory=list)
     faults: list[InputError] = field(default_factory=list)
 
 
 def read_inputs(request: Request) -> Inputs:
-    """Read every file. If none can be read, the first mistake is raised."""
+    """Read every file. If none can be read, the first error is raised."""
     inputs = Inputs()
     for file in _files(request.files):
         try:
@@ -94,7 +94,7 @@ def _members(path: Path) -> Sequence[Path]:
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-    # Whatever is wrong with it, its reader says so.
+    # Errors are reported when the file is read.
     return [path]
 
 

@@ -1,4 +1,4 @@
-"""Finished answers of a run that may be interrupted, in a file of its folder, so that the same command goes on."""
+"""Finished answers of a run into a folder, kept in a file there, so that an interrupted run can be continued."""
 
 import json
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ NAME = "dact-unfinished.jsonl"
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """What is shown of an answer that is in its file already."""
+    """What is printed for a finished answer."""
 
     record: dict[str, Any]
     row: tuple[str, ...]
@@ -24,13 +24,13 @@ class Entry:
 
 
 class Kept:
-    """A line for each finished instance, known by what was solved and how. The file goes when the run is complete."""
+    """A file with a line per finished instance, keyed by instance and settings. Deleted when the run is complete."""
 
     def __init__(self, folder: Path | None) -> None:
         self._path = None if folder is None else folder / NAME
 
     def entries(self, keys: Iterable[str]) -> dict[int, Entry]:
-        """Those of an earlier run, by the places of their keys."""
+        """Entries of an earlier run, by the index of their key."""
         try:
             lines = read_text(self._path).splitlines() if self._path else []
         except InputError:
@@ -39,21 +39,21 @@ class Kept:
         return {place: known[key] for place, key in enumerate(keys) if key in known}
 
     def add(self, key: str, entry: Entry) -> None:
-        """Where it cannot be written, the instance is solved again."""
+        """Add an entry. Errors are ignored: the instance would be solved again."""
         if self._path is not None:
             with suppress(OSError), self._path.open("a", encoding="utf-8") as stream:
-                # A line that a kill has cut short must not take this one with it.
+                # The last line may be truncated by a kill; start a new one.
                 stream.write("\n" + json.dumps({"key": key, **vars(entry)}) + "\n")
 
     def finish(self) -> None:
-        """The run is complete."""
+        """Delete the file: the run is complete."""
         if self._path is not None:
             with suppress(OSError):
                 self._path.unlink(missing_ok=True)
 
 
 def key_of(instance: Instance, settings: str) -> str:
-    """What was solved and how."""
+    """Hash of an instance and its settings."""
     digest = sha256(
         f"{instance.name}|{instance.problem}|{instance.rule}|{instance.names}|{settings}".encode(errors="replace")
     )

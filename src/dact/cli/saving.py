@@ -1,4 +1,4 @@
-"""Answers on their way out: into files as they are found, to stdout in order, and none is lost on the way."""
+"""Writing answers: to files as they are found, to stdout in order, and to a rescue file if writing fails."""
 
 import os
 import tempfile
@@ -10,7 +10,7 @@ from dact.instances.errors import brief
 
 
 class Saver:
-    """Writes what was asked for, each for itself. What could not be written goes to a rescue file."""
+    """Writes each output independently. Answers that cannot be written go to a rescue file."""
 
     def __init__(self) -> None:
         self.failed = False
@@ -18,7 +18,7 @@ class Saver:
         self._next = 0
 
     def save(self, place: int, line: str, writers: dict[Path, Callable[[Path], None]], *, as_json: bool) -> None:
-        """Write the files of an answer, the solution's first, and print its line when those before it are printed."""
+        """Write the files of an answer, the solution first, and print its line after those of earlier instances."""
         done = self.write(writers)
         kept = bool(done) and done[0]
         if as_json:
@@ -30,16 +30,16 @@ class Saver:
             self._rescue(line)
 
     def write(self, writers: dict[Path, Callable[[Path], None]]) -> list[bool]:
-        """Write files, and tell of each whether it could be written."""
+        """Write files; errors are printed."""
         return [self._written(path, write) for path, write in writers.items()]
 
     def close(self) -> None:
-        """Print the lines that waited for answers which never came."""
+        """Print the remaining lines."""
         for place in sorted(self._waiting):
             self._print(*self._waiting.pop(place))
 
     def _written(self, path: Path, write: Callable[[Path], None]) -> bool:
-        # Whatever goes wrong in drawing or writing one file must not cost the others.
+        # An error with one file must not prevent the others.
         try:
             write(path)
         except Exception as error:

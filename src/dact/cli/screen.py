@@ -1,4 +1,4 @@
-"""What people see: progress and notes on stderr, tables there or on stdout."""
+"""Terminal output: progress and notes on stderr, tables on stderr or stdout."""
 
 import io
 import os
@@ -15,17 +15,17 @@ from rich.text import Text
 CONSOLE = Console(stderr=True, highlight=False)
 
 FAILED = 1
-"""The exit code where something went wrong that is no mistake in the command: a write, or an error of ours."""
+"""Exit code of failures that are not the user's mistake: a failed write, or a bug of DACT."""
 
 
 def note(text: str) -> None:
-    """One line for people. A stderr that is full or closed is no reason to stop."""
+    """Print a line on stderr. Errors are ignored."""
     with suppress(OSError, ValueError):
         CONSOLE.print(Text(text), soft_wrap=True)
 
 
 def emit(line: str) -> bool:
-    """Lines on stdout; False where stdout is full or closed, which is said once."""
+    """Print on stdout. If that fails, print an error once and return False."""
     try:
         if sys.stdout is None:
             raise OSError("it is closed")
@@ -40,21 +40,21 @@ def emit(line: str) -> bool:
 
 
 def _close_stdout() -> None:
-    """Python would try to write what is left once more at its end, and complain."""
+    """Replace stdout by the null device: Python would flush it again at exit and print an error."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> None:
-    """A table for people, on stderr."""
+    """Print a table on stderr."""
     with suppress(OSError, ValueError):
         table = _table(columns, rows, texts)
-        # A console of its own: `print` would cut the table to the width that CONSOLE takes a file or a pipe to have.
+        # A separate console: CONSOLE would crop the table to the width it assumes for files and pipes.
         Console(file=CONSOLE.file, highlight=False, width=max(_needed(table), CONSOLE.width)).print(table, crop=False)
 
 
 def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> str:
-    """A table for stdout, in characters that it can take."""
+    """A table as text for stdout."""
     table, stream = _table(columns, rows, texts), io.StringIO()
     try:
         styled = sys.stdout.isatty()
@@ -80,7 +80,7 @@ def _needed(table: Table) -> int:
 
 
 class Bar:
-    """A progress bar with details; hidden if `silent`, or where stderr is no terminal."""
+    """A progress bar with details; hidden if `silent` or if stderr is not a terminal."""
 
     def __init__(self, title: str, *, silent: bool = False) -> None:
         columns: tuple[ProgressColumn, ...] = (
@@ -104,7 +104,7 @@ class Bar:
         self._progress.stop()
 
     def show(self, fraction: float, detail: str, title: str | None = None) -> None:
-        """Show how far things are."""
+        """Update the bar."""
         self._progress.update(self._task, completed=fraction, detail=detail)
         if title is not None:
             self._progress.update(self._task, description=title)

@@ -23,7 +23,7 @@ def serve_page(port: int, open_page: bool | None) -> None:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         server = make_server(listener)
         note(f"{address}  (Ctrl-C ends the page and its searches)")
-        # The server has handlers of its own and, when it has ended, passes signals on to these.
+        # The server has its own signal handlers and passes signals on to these when it has ended.
         for number in SIGNALS:
             signal.signal(number, lambda *_: None)
         if _has_browser() if open_page is None else open_page:
@@ -32,5 +32,5 @@ def serve_page(port: int, open_page: bool | None) -> None:
 
 
 def _has_browser() -> bool:
-    """Not one that would take over the terminal."""
+    """Is there a graphical browser?"""
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,4 +1,4 @@
-"""What people see of a training run: a live panel in a terminal, else one line per validation."""
+"""Display of a training run: a live panel in a terminal, otherwise a line per validation."""
 
 import logging
 from types import TracebackType
@@ -14,7 +14,7 @@ from dact.training import Report
 
 
 class TrainView:
-    """Shows reports as they come, and what the library logs."""
+    """Shows reports and log messages of a run."""
 
     def __init__(self, title: str) -> None:
         self.validated: Report | None = None
@@ -50,7 +50,7 @@ class TrainView:
         logger.setLevel(self._level)
 
     def show(self, report: Report) -> None:
-        """Take in a report."""
+        """Show a report."""
         self._numbers = report.metrics or self._numbers
         if report.validation_cost is not None:
             self.validated = report
@@ -102,7 +102,7 @@ def line(report: Report, numbers: dict[str, float]) -> str:
 
 
 def steadiness(numbers: dict[str, float]) -> dict[str, str]:
-    """The numbers that tell whether training is sound."""
+    """Metrics that show whether training is stable."""
     names = {
         "KL": "approx_kl",
         "clipped": "clip_fraction",

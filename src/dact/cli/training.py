@@ -19,7 +19,7 @@ COLUMNS = ("setting", "segments", "minutes", "last cost", "best cost", "collapse
 
 @dataclass(frozen=True, kw_only=True)
 class TrainRequest:
-    """What to train, as the command line says it."""
+    """Arguments of `dact train`."""
 
     config: Path | None
     minutes: float | None
@@ -32,7 +32,7 @@ class TrainRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """How a run ended, and what was last measured in it."""
+    """Result of a run, and its last validation."""
 
     result: TrainingResult
     last: Report | None
@@ -53,7 +53,7 @@ def train_one(request: TrainRequest, *, as_json: bool) -> int:
 
 
 def train_sweep(request: TrainRequest, sweep: str, *, as_json: bool) -> int:
-    """A run for each value, one after another, and a table of how good each became."""
+    """A run for each value in turn, and a table of their costs."""
     _check(request)
     if request.config is None or request.resume is not None:
         raise ValueError("--sweep starts new runs: it needs a config file and no --resume")
@@ -61,7 +61,7 @@ def train_sweep(request: TrainRequest, sweep: str, *, as_json: bool) -> int:
         raise ValueError("--sweep runs in one process: leave out torchrun")
     key, values = parse_sweep(sweep)
     settings = [f"{key}={value}" for value in values]
-    # All are read before the first is run, so that a bad value or a folder that is taken costs no training.
+    # All configs are checked before the first run starts.
     names = [load_config(request.config, (*request.settings, setting)).name for setting in settings]
     folder = request.out or Path("runs") / f"{names[0]}-{key}"
     for setting in settings:
@@ -84,7 +84,7 @@ def train_sweep(request: TrainRequest, sweep: str, *, as_json: bool) -> int:
 def parse_sweep(text: str) -> tuple[str, list[str]]:
     """'curriculum.rate=0.5,1' to the key and its values."""
     key, equals, listed = text.partition("=")
-    # Not at commas between brackets.
+    # Commas inside brackets do not separate values.
     values = [value.strip() for value in re.split(r",(?![^\[]*\])", listed) if value.strip()]
     if not equals or not key.strip() or not values:
         raise ValueError(f"sweep '{text}' is not of the form key=value,value")

@@ -15,12 +15,12 @@ from dact.instances.errors import InputError, brief
 from dact.instances.limits import check_unpacked
 
 HEADER_BYTES = 2**14
-"""More than any header of a plain array has."""
+"""Longest header of an array that is read."""
 
 
 def load_arrays(content: bytes, keys: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     """Return the arrays of these names, as far as they are there, and the names of all."""
-    # Rubbish can fail anywhere in zipfile, zlib or numpy's header parser, each with errors of its own.
+    # Corrupt files can fail anywhere in zipfile, zlib or numpy's header parser, with various exceptions.
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
@@ -46,7 +46,7 @@ def load_array(content: bytes) -> NDArray[Any]:
 
 def _declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:
     """Count the numbers of an array by its header."""
-    # Other methods unpack whole blocks at once, however little is asked for.
+    # Other compression methods unpack whole blocks even if little is read.
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"compression method {info.compress_type}")
     with archive.open(info) as stream:

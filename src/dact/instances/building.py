@@ -16,7 +16,7 @@ from dact.instances.instance import Instance
 from dact.instances.plane import checked_degrees, plane_from_degrees
 
 NEARLY = 1e-9
-"""Share of a number by which a quotient may miss a whole number: 0.3 / 0.1 does."""
+"""Relative error up to which a quotient counts as whole: 0.3 / 0.1 is not exactly 3."""
 
 
 def build(
@@ -32,11 +32,11 @@ def build(
     names: Sequence[str] = (),
     source: Path | None = None,
 ) -> Instance:
-    """Make an instance: with demands, the first node is the depot of vehicles; else all are on one tour.
+    """Make an instance: with demands a CVRP whose first node is the depot, otherwise a TSP.
 
-    `degrees` says that coordinates are latitudes and longitudes, whose distances are great circles in kilometres. A
-    matrix gives distances of its own, and coordinates are then for pictures only. With a `demand_unit` demands and
-    the capacity are counted in it, demands rounded up and the capacity down, so that no vehicle is overloaded.
+    `degrees`: coordinates are latitudes and longitudes, and distances are great circles in kilometres. With a matrix,
+    coordinates are used for pictures only. With a `demand_unit`, demands and the capacity are counted in this unit;
+    demands are rounded up and the capacity down, so that no vehicle is overloaded.
     """
     _check_given(demand, capacity, demand_unit)
     points = None if coordinates is None else bounded(coordinates, "coordinates", 2)
@@ -63,7 +63,7 @@ def in_units(capacity: float, unit: float | None) -> int:
     """Return how many whole units fit a capacity; without a unit it must be whole itself."""
     if unit is not None and not isinstance(capacity, bool):
         return math.floor(capacity / unit * (1 + NEARLY))
-    # What is not whole is refused by the instance, which says why.
+    # The instance refuses numbers that are not whole.
     return int(capacity) if isinstance(capacity, float) and capacity.is_integer() else capacity  # type: ignore[return-value]
 
 

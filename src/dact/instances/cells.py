@@ -1,4 +1,4 @@
-"""Rows of CSV files as cells: comma or semicolon, quotes, and what is a header."""
+"""Cells of CSV files: delimiters, quotes, headers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Sheet:
 
     @classmethod
     def parse(cls, text: str) -> Sheet:
-        """Read lines. A semicolon in the first row makes it the delimiter, and a comma then may be a decimal one."""
+        """Read lines. With a semicolon in the first row, semicolons separate cells and commas may be decimal commas."""
         every = list(numbered_lines(text))
         lines = [each for each in every if not each[1].startswith("#") and each[1].strip(",; \t")]
         first = lines[0][1] if lines else ""
@@ -49,11 +49,11 @@ class Sheet:
         return len(self.cells(0)[1])
 
     def decimal(self, cell: str) -> str:
-        """Return a number as it is written with a point."""
+        """Return the cell with a decimal point instead of a decimal comma."""
         return cell.replace(",", ".") if self.delimiter == ";" and cell.count(",") == 1 and "." not in cell else cell
 
     def is_number(self, cell: str) -> bool:
-        """Would the cell be read as a number, be it nan?"""
+        """Is the cell a number (nan included)?"""
         try:
             float(self.decimal(cell))
         except ValueError:

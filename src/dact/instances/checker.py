@@ -1,7 +1,6 @@
-"""The independent judge: edge by edge in plain Python, sharing nothing with what it judges.
+"""The independent checker: edge by edge in plain Python, sharing no code with the search.
 
-The rules of `distances.py` are written here a second time on purpose, so that one mistake cannot
-hide in both the search and the verdict on it.
+The rules of `distances.py` are written here a second time on purpose, so that a mistake in one of them shows.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Length = Callable[[float, float, float, float], float]
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What the checker found; the cost is NaN where a route names no such node."""
+    """Result of the checker; the cost is NaN if a route has a node that does not exist."""
 
     feasible: bool
     cost: float
@@ -30,7 +29,7 @@ class Verdict:
 
 
 def check(instance: Instance, routes: Sequence[Sequence[int]]) -> Verdict:
-    """Recompute the cost of the routes and list everything that is wrong with them."""
+    """Recompute the cost of the routes and list all violations."""
     plain = [[index(node) for node in route] for route in routes]
     violations = [*_wrong_visits(instance, plain), *_overloads(instance, plain), *_too_many(instance, plain)]
     known = all(0 <= node < instance.size for route in plain for node in route)
@@ -39,7 +38,7 @@ def check(instance: Instance, routes: Sequence[Sequence[int]]) -> Verdict:
 
 
 def simplest_routes(instance: Instance) -> Routes:
-    """Routes that solve any instance: a vehicle for every customer, or all nodes in their order."""
+    """Trivial routes: one vehicle per customer, or all nodes in their order."""
     customers = range(instance.facts.first, instance.size)
     return tuple((customer,) for customer in customers) if instance.facts.depot else (tuple(customers),)
 

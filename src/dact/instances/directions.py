@@ -1,4 +1,4 @@
-"""Routes in the direction in which they are shorter."""
+"""Directions of routes on asymmetric distances."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dact.instances.instance import Instance
 
 
 def better_directions(instance: Instance, routes: Routes) -> Routes:
-    """Turn every route that is shorter driven the other way round, where distances differ by direction."""
+    """With asymmetric distances, reverse every route that is shorter in the other direction."""
     if instance.symmetric or not instance.facts.returns:
         return routes
     return tuple(min(route, _turned(instance, route), key=lambda way: _length(instance, way)) for route in routes)
 
 
 def _turned(instance: Instance, route: tuple[int, ...]) -> tuple[int, ...]:
-    """The other way round; a tour without a depot still begins where it did."""
+    """The route reversed; a tour without a depot keeps its first node."""
     return route[::-1] if instance.facts.depot else (*route[:1], *route[:0:-1])
 
 

@@ -1,4 +1,4 @@
-"""The one exception and the one warning of this package, and the place names that its messages carry."""
+"""The exception and the warning of this package, and helpers for their messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class InputError(ValueError):
 
 
 class InputWarning(UserWarning):
-    """A file that can be used, but may not say what its author meant."""
+    """A file that can be read but may not mean what its author intended."""
 
 
 def caution(place: object, text: str) -> None:
@@ -25,13 +25,13 @@ def shown(value: object) -> str:
     """Show a value from a file on one line, control characters escaped and long text cut."""
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # An integer of thousands of digits, or lists nested too deep to print.
+    except (ValueError, RecursionError):  # An integer with thousands of digits, or deeply nested lists.
         text = f"a huge {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def brief(error: Exception) -> str:
-    """Give the first line of a foreign error, or its type where it says nothing."""
+    """The first line of an error message, or the error's type if it has none."""
     text = str(error).strip()
     return shown(text.splitlines()[0]).strip("'\"") if text else type(error).__name__
 

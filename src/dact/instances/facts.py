@@ -1,4 +1,4 @@
-"""What kind of problem each one is: the facts that readers, writers, checks and pictures ask for instead of a name."""
+"""Facts about each problem. Readers, writers, checks and plots use these instead of the problem's name."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,15 @@ class Facts:
 
     name: str
     title: str
-    """In messages, and as the TYPE of TSPLIB files."""
+    """Name in messages, and TYPE in TSPLIB files."""
     depot: bool
-    """Node 0 is a depot, from which several routes start; without one, a solution is one tour of all nodes."""
+    """Node 0 is a depot where routes start; without a depot, a solution is one tour of all nodes."""
     capacity: bool
     """Customers have demands, and vehicles a capacity."""
     returns: bool = True
     """Routes end where they start."""
     suffix: str
-    """Of solution files; JSON will do as well."""
+    """Usual extension of solution files (JSON and CSV are possible for all)."""
     by_id: bool
     """Solutions name nodes by their ids in the instance's file; else customers by their numbers 1..n."""
 
@@ -29,7 +29,7 @@ class Facts:
         return int(self.depot)
 
     def customers(self, nodes: int) -> int:
-        """How many of so many nodes are customers. Weights are chosen by this number."""
+        """Number of customers, given the number of nodes. Weights are chosen by it."""
         return nodes - self.first
 
 

@@ -1,4 +1,4 @@
-"""Bytes and text on disk: every failure becomes an InputError, every write is atomic."""
+"""Reading and writing files: failures become InputError, writes are atomic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dact.instances.limits import MAX_SET_BYTES, MAX_TEXT_BYTES, check_lines
 
 
 def read_bytes(path: Path, most: int = MAX_SET_BYTES) -> bytes:
-    """Read a whole non-empty file of at most so many bytes."""
+    """Read a non-empty file of at most `most` bytes."""
     try:
         about = path.stat()
         if stat.S_ISDIR(about.st_mode):
@@ -37,10 +37,7 @@ def read_bytes(path: Path, most: int = MAX_SET_BYTES) -> bytes:
 
 
 def read_text(path: Path, most: int = MAX_TEXT_BYTES) -> str:
-    """Read a text file of at most so many bytes.
-
-    UTF-8 with or without a byte-order mark, else Latin-1 as old comments are.
-    """
+    """Read a text file of at most `most` bytes: UTF-8 with or without a byte-order mark, otherwise Latin-1."""
     content = read_bytes(path, most)
     if b"\0" in content:
         raise InputError("is a binary file, not text")
@@ -59,8 +56,8 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write beside the target and rename, so that nobody ever sees half a file."""
-    # Not made from the name, which may be as long as a name can be.
+    """Write to a temporary file and rename it, so that no partial file is ever visible."""
+    # Independent of the target's name, which may have the maximal length already.
     temporary = path.with_name(f".dact-{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         with temporary.open("wb") as stream:

@@ -66,7 +66,7 @@ def distances_of(matrix: Frame) -> Distances:
 
 
 def _labels(labels: Iterable[object]) -> tuple[str, ...]:
-    """Names; none where the labels are just 0, 1, 2, and so on."""
+    """Labels as names; none if they are just 0, 1, 2, and so on."""
     listed = list(labels)
     return () if listed == list(range(len(listed))) else tuple(str(label) for label in listed)
 

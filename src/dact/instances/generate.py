@@ -16,10 +16,9 @@ CAPACITIES = {10: 20, 20: 30, 50: 40, 100: 50}
 
 
 def capacity_for(customers: int) -> int:
-    """Return the capacity for a size: the published one, else on the straight line between two.
+    """Return the capacity for a size: the published one, otherwise interpolated linearly.
 
-    The first and the last go on: 20 below 10 customers, one more for every five above 100
-    (70 for 200, 230 for 1000). Fractions are rounded up.
+    20 below 10 customers; one more for every five above 100 (70 for 200, 230 for 1000). Fractions are rounded up.
     """
     if customers > 100:
         return 50 + math.ceil((customers - 100) / 5)

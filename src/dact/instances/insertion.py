@@ -1,4 +1,4 @@
-"""Routes that are being changed: overloaded ones split, customers put where they cost least."""
+"""Repairing routes: splitting overloaded ones and inserting customers at the least cost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Draft:
         self._distance = instance.distances()
 
     def split_overloads(self) -> list[str]:
-        """Cut routes that are too much for a vehicle, into few parts and where it costs least; say which."""
+        """Split overloaded routes into the fewest parts at the least cost. Returns a sentence for each."""
         told, routes = [], []
         for number, route in enumerate(self.routes, start=1):
             over = self.instance.facts.capacity and self._load(route) > self.instance.capacity
@@ -33,14 +33,14 @@ class Draft:
         return told
 
     def insert(self, nodes: Iterable[int], *, new_routes: bool = True) -> None:
-        """Put each node where it lengthens the routes least; a route of its own may be such a place."""
+        """Insert each node where it is cheapest, possibly as a route of its own."""
         tour = _Tour(self.instance, self.routes, new_routes=new_routes)
         for node in nodes:
             tour.insert(node)
         self.routes = tour.routes()
 
     def spare_vehicles(self) -> list[str]:
-        """Dissolve the least loaded routes until there are no more than vehicles; say how many."""
+        """Dissolve the least loaded routes until the limit on vehicles is met. Returns a sentence if any were."""
         limit, before = self.instance.vehicles, len(self.routes)
         while limit and len(self.routes) > limit:
             least = min(self.routes, key=self._load)
@@ -53,7 +53,7 @@ class Draft:
         return int(self.instance.demand[route].sum())
 
     def _parts(self, route: list[int]) -> list[list[int]]:
-        """Cuts in the order of the route: as few as possible, and of those the cheapest."""
+        """The route in the fewest feasible parts, of those the cheapest, in the same order."""
         best: list[tuple[int, float, int]] = [(0, 0.0, 0)]
         for end in range(1, len(route) + 1):
             ways, load, inner = [], 0, 0.0
@@ -72,7 +72,7 @@ class Draft:
 
 
 class _Tour:
-    """All routes as one cyclic tour that passes the depot before each, so that all places are compared at once."""
+    """All routes as one cyclic tour through the depot, so that all insertion places are compared at once."""
 
     def __init__(self, instance: Instance, routes: list[list[int]], *, new_routes: bool) -> None:
         self.instance, self.new_routes = instance, new_routes
@@ -83,7 +83,7 @@ class _Tour:
         self.loads = np.array([int(instance.demand[route].sum()) for route in routes], dtype=np.int64)
 
     def insert(self, node: int) -> None:
-        """Where it is cheapest; a node that fits nowhere and may have no route of its own is refused."""
+        """Insert a node at the cheapest place; InputError if it fits nowhere."""
         if not len(self.stops) and not self.instance.facts.depot:
             self.stops, self.owner, self.loads = np.array([node]), np.array([0]), np.array([0])
             return
@@ -113,6 +113,7 @@ class _Tour:
         return [part[self.instance.facts.first :].tolist() for part in np.split(self.stops, ends) if len(part)]
 
     def _may_open(self, full: bool) -> bool:
-        """A limit on vehicles is kept while there is room; later, routes are dissolved if they can be."""
+        """May a new route be opened? The limit on vehicles is exceeded only if no route has room; see
+        `spare_vehicles`."""
         limit = self.instance.vehicles
         return self.new_routes and (full or not limit or len(self.loads) < limit)

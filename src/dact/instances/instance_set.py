@@ -99,11 +99,11 @@ class InstanceSet:
         )
 
     def save_npz(self, path: str | Path) -> None:
-        """Write the keys of the data sets: coords, or depot, locs, demand, capacity; reference_cost."""
+        """Write an .npz file with the keys coords, or depot, locs, demand, capacity; and reference_cost."""
         arrays = self._stored()
 
         def write(stream: IO[bytes]) -> None:
-            # What compresses too well would not be read back: see `limits.check_unpacked`.
+            # Large sets are not compressed: readers refuse high compression ratios (`limits.check_unpacked`).
             small = sum(np.size(array) for array in arrays.values()) <= FREE_NUMBERS
             (np.savez_compressed if small else np.savez)(stream, **arrays)
 

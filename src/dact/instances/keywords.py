@@ -1,7 +1,7 @@
 """The keyword text of TSPLIB and CVRPLIB: 'KEY : value' fields and sections of rows.
 
-vrplib reads this text too, but drops node ids and line numbers, knows two of the nine matrix
-layouts and lets most mistakes through; the tests hold this parser against it on valid files.
+vrplib reads these files too, but drops node ids and line numbers, knows two of the nine matrix formats and accepts
+most mistakes; tests compare this parser with it on valid files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Row = tuple[int, str]
 
 @dataclass(kw_only=True)
 class Document:
-    """Fields by upper-case keyword, and sections as lines with their numbers: tokens take ten times the memory."""
+    """Fields by upper-case keyword, and sections as numbered lines (tokens would take ten times the memory)."""
 
     fields: dict[str, str] = field(default_factory=dict)
     sections: dict[str, list[Row]] = field(default_factory=dict)

@@ -1,21 +1,21 @@
-"""How much a file may ask for: checked against what it declares, before anything is allocated."""
+"""Limits on files, checked against what a file declares before memory is allocated."""
 
 from __future__ import annotations
 
 from dact.instances.errors import InputError
 
 MAX_NODES = 20_000
-"""Nodes of an instance, unless the caller allows more."""
+"""Default limit on the nodes of an instance."""
 MAX_TEXT_BYTES = 2**28
 """Length of a text file: a matrix of 7,000 nodes fits."""
 MAX_LINES = 2**21
-"""Of a text file: lines and cells take far more memory apart than together."""
+"""Lines of a text file: as separate strings they take far more memory."""
 MAX_LINE_BYTES = 2**24
 """Length of one line: all distances of 2,000 nodes fit."""
 MAX_SET_BYTES = 2**32
 """Length of a file with a set of instances."""
 FREE_NUMBERS = 2**22
-"""Numbers that any file may unpack to. Beyond these, a file must have a byte for each."""
+"""Numbers that any file may unpack to; larger files must have at least one byte per number."""
 MAX_GENERATED = 2**29
 """Numbers of a set that is generated."""
 
@@ -27,13 +27,13 @@ def check_nodes(nodes: int, max_nodes: int) -> None:
 
 
 def check_unpacked(numbers: int, file_bytes: int) -> None:
-    """Refuse to unpack more numbers than a file of this length can honestly hold."""
+    """Refuse files that unpack to far more numbers than they have bytes."""
     if numbers > FREE_NUMBERS + file_bytes:
         raise InputError(f"unpacks to {numbers} numbers, far more than a file of {file_bytes} bytes should hold")
 
 
 def check_lines(content: bytes) -> None:
-    """Refuse a text of too many lines, or of one that is too long, before it is cut up."""
+    """Refuse a text with too many or too long lines before it is split."""
     lines = content.count(b"\n") + content.count(b"\r")
     if lines > MAX_LINES:
         raise InputError(f"has {lines} line ends, above the limit of {MAX_LINES}")

@@ -1,5 +1,5 @@
-"""Distance matrices in TSPLIB files: the nine forms of an EDGE_WEIGHT_SECTION, of which only the full one can differ
-by direction."""
+"""Distance matrices in TSPLIB files: the nine formats of an EDGE_WEIGHT_SECTION. Only the full matrix can be
+asymmetric."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dact.instances.numerals import real
 
 Indices = tuple[IntArray, IntArray]
 
-# Triangles stand for symmetric matrices, so one read by columns is the other triangle read by rows.
+# Triangles are symmetric matrices: a triangle by columns is the other triangle by rows.
 _TRIANGLES: dict[str, Callable[[int], Indices]] = {
     "UPPER_ROW": lambda size: np.triu_indices(size, 1),
     "LOWER_ROW": lambda size: np.tril_indices(size, -1),

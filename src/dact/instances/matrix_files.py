@@ -18,13 +18,13 @@ from dact.instances.numerals import real
 
 SUFFIXES = (".csv", ".npy")
 FEWEST = 4
-"""Rows of a matrix that can be told from a table of coordinates and demands without a header."""
+"""Fewest rows of a matrix without a header: smaller ones could be tables of coordinates and demands."""
 TABLE_COLUMNS = frozenset(("x", "y", "lat", "latitude", "lon", "lng", "longitude", "demand"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Distances:
-    """From the node of a row to that of a column, and the names of the nodes, if the file has them."""
+    """Distances from row to column, and the names of the nodes, if the file has them."""
 
     matrix: FloatArray
     names: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ def is_matrix(sheet: Sheet) -> bool:
 
 
 def parse_matrix(sheet: Sheet, max_nodes: int = MAX_NODES) -> Distances:
-    """Read rows of distances; a first row and a first column that are no numbers are names."""
+    """Read rows of distances; a non-numeric first row or column holds names."""
     if not sheet.lines:
         raise InputError("holds no row of numbers")
     head = sheet.cells(0)[1]

@@ -1,4 +1,4 @@
-"""Numbers written in text files: strict, because float() would take '1_000' and 'nan'."""
+"""Strict parsing of numbers: float() would accept '1_000' and 'nan'."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dact.instances.errors import InputError, shown
 
 
 def real(token: str, what: str) -> float:
-    """Read a number of the size that instances may have."""
+    """Read a number of at most LARGEST in size."""
     value = finite(token, what)
     if abs(value) > LARGEST:
         raise InputError(f"{what} is {shown(token)}, not a number up to {LARGEST:g} in size")
@@ -17,7 +17,7 @@ def real(token: str, what: str) -> float:
 
 
 def finite(token: str, what: str) -> float:
-    """Read a number of any size, or say what it should have been."""
+    """Read a finite number of any size."""
     try:
         value = float(token)
     except ValueError:

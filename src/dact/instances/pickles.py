@@ -1,8 +1,7 @@
-"""Pickles of lists and numbers, read without running code and in memory and time that the file's length bounds.
+"""Safe reading of pickles of lists and numbers: no code is run, and time and memory are linear in the file's length.
 
-Python's unpickler does more than its caller can see: it reserves memory for any number under which an object is to be
-remembered, and for any length that a text claims; dictionaries with chosen keys take quadratic time. So the operations
-are walked through first, and only the harmless ones are admitted.
+Python's unpickler allocates memory for any memo index and any string length that a file claims, and dictionaries with
+chosen keys take quadratic time. So all operations are checked first, and only harmless ones are allowed.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from dact.instances.errors import InputError, brief, shown
 
 ADMITTED = "only lists, tuples and numbers are admitted"
 _PLAIN = b".()]lteaN01\x85\x86\x87\x88\x89\x94"
-"""Operations of one byte: stop, marks, lists, tuples, None, True, False, and remembering under the next number."""
+"""Operations of one byte: stop, marks, lists, tuples, None, True, False, memoize."""
 _FIXED = {b"\x80": 2, b"\x95": 9, b"K": 2, b"M": 3, b"J": 5, b"G": 9, b"q": 2, b"h": 2, b"j": 5, b"r": 5}
-"""Lengths of others: protocol, frame, integers, a float, and remembering and recalling by number."""
+"""Operations of fixed length: protocol, frame, integers, float, put and get."""
 _COUNTED = {ord("\x8a"): 1, ord("\x8b"): 4, ord("\x8c"): 1, ord("X"): 4}
-"""Bytes of the count that long integers and texts begin with."""
+"""Operations with a length prefix, and its bytes: long integers and strings."""
 _LINES = b"ILFVpg"
-"""Operations of protocol 0, which end with their line."""
+"""Operations of protocol 0, which end with a newline."""
 _NAMES = b"ci\x93"
-"""Operations that look up a name: the unpickler refuses them, with the name."""
+"""Operations that look up a global name: the unpickler refuses them by name."""
 
 _LENGTHS = [0] * 256
 for _code in _PLAIN:
@@ -34,7 +33,7 @@ _STOP, _LONG_PUT, _LINE_PUT = ord("."), ord("r"), ord("p")
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """An unpickler that never looks up a name to call."""
+    """An unpickler that refuses global names."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
         raise InputError(f"asks for {shown(f'{module}.{name}')}: {ADMITTED}")
@@ -52,7 +51,7 @@ def load_plain(content: bytes) -> object:
 
 
 def _check_operations(content: bytes) -> None:
-    """Walk through the operations up to the end, or to one that the unpickler refuses."""
+    """Check the operations up to the end, or to one that the unpickler refuses."""
     place, end, lengths = 0, len(content), _LENGTHS
     while place < end:
         code = content[place]
@@ -65,7 +64,7 @@ def _check_operations(content: bytes) -> None:
 
 
 def _varying(content: bytes, place: int, code: int) -> int:
-    """Return the length of an operation that says itself how long it is."""
+    """Return the length of an operation of variable length."""
     if code in _LINES:
         stop = content.find(b"\n", place)
         if code == _LINE_PUT:
@@ -81,6 +80,6 @@ def _varying(content: bytes, place: int, code: int) -> int:
 
 
 def _check_number(number: int, most: int) -> None:
-    """An honest pickle numbers what it remembers one by one."""
+    """Refuse memo indices beyond the length of the file: pickle numbers memo entries consecutively."""
     if number > most:
         raise InputError(f"is not a pickle of lists and numbers: it remembers {number} objects in {most} bytes")

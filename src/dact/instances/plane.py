@@ -8,11 +8,11 @@ from dact.instances.arrays import FloatArray, IntArray
 from dact.instances.errors import InputError, caution
 
 FEW = 0.05
-"""A share of the coordinates in degrees and minutes that may be misprints: ali535 of TSPLIB has three."""
+"""Share of invalid minutes that is tolerated as misprints: ali535 of TSPLIB has three."""
 EXACT = 500
-"""Nodes of a matrix up to which all its eigenvectors are found, in cubic time."""
+"""Largest matrix for which all eigenvectors are computed, in cubic time."""
 BLOCK, ROUNDS = 4, 15
-"""Vectors that are multiplied together, and how often, to find the leading eigenvectors of a larger one."""
+"""Block size and iterations of the Krylov method for larger matrices."""
 
 
 def checked_degrees(coordinates: FloatArray) -> FloatArray:
@@ -32,7 +32,7 @@ def whole_degrees(coordinates: FloatArray) -> FloatArray:
 
 
 def warn_of_decimal_degrees(place: object, coordinates: FloatArray) -> None:
-    """GEO means degrees and minutes; minutes beyond 59 tell that the file has decimal degrees."""
+    """Warn if a GEO file has minutes above 59: it probably has decimal degrees instead of degrees and minutes."""
     wrong: IntArray = np.argwhere(np.abs(coordinates - np.trunc(coordinates)) >= 0.6 - 1e-9)
     if len(wrong) >= max(1.0, FEW * coordinates.size):
         value = coordinates[tuple(wrong[0])]
@@ -41,11 +41,11 @@ def warn_of_decimal_degrees(place: object, coordinates: FloatArray) -> None:
 
 
 def plane_from_degrees(degrees: FloatArray) -> FloatArray:
-    """Map latitudes and longitudes to (x, y), true to scale in the middle of the map and cut where nobody is."""
+    """Map latitudes and longitudes to (x, y), true to scale at the centre and cut in the widest gap of longitudes."""
     latitude, longitude = degrees[:, 0], degrees[:, 1] % 360.0
     order = np.sort(longitude)
     gaps = np.diff(order, append=order[0] + 360.0)
-    # The widest gap is left out, so that islands on both sides of the date line stay neighbours.
+    # Cut in the widest gap, so that nodes on both sides of the date line stay neighbours.
     first = order[(int(np.argmax(gaps)) + 1) % len(order)]
     middle = np.radians((latitude.min() + latitude.max()) / 2)
     return np.column_stack(((longitude - first) % 360.0 * np.cos(middle), latitude))
@@ -56,7 +56,7 @@ def plane_from_matrix(matrix: FloatArray) -> FloatArray:
 
     The doubly centred squared distances are the points' inner products, so their two leading
     eigenvectors, scaled by the roots of the eigenvalues, are the points (Torgerson 1952). Where the two directions
-    differ, their mean counts. Takes time in proportion to the numbers of a large matrix.
+    differ, their mean counts. The time is linear in the number of entries of a large matrix.
     """
     products = matrix + matrix.T
     products *= 0.5
@@ -80,7 +80,7 @@ def _leading(symmetric: FloatArray) -> tuple[FloatArray, FloatArray]:
     block = np.random.default_rng(0).standard_normal((len(symmetric), BLOCK))
     basis = np.zeros((len(symmetric), 0))
     for _ in range(ROUNDS):
-        # Twice: what is left of a block may be rounding errors alone, which are orthogonal to nothing.
+        # Twice: after one pass, a block of mere rounding errors would not be orthogonal.
         for _ in range(2):
             block = np.linalg.qr(block - basis @ (basis.T @ block))[0]
         basis = np.hstack((basis, block))

@@ -1,4 +1,4 @@
-"""Best known values: the shipped table of published ones, those that a COMMENT states, and a file of the user's."""
+"""Best known values: from the shipped table, from COMMENT lines, and from a user's file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def best_known(name: str, nodes: int, rule: str) -> float | None:
 
 
 def stated_value(comment: str, rule: str) -> float | None:
-    """Find 'Optimal value: 784' in a comment; a fraction cannot come from a rounded rule."""
+    """Find 'Optimal value: 784' in a comment. With a rounded rule, a fraction is not accepted."""
     match = _STATED.search(comment)
     if match is None or float(match[1]) > LARGEST or (RULES[rule][1] != "none" and not float(match[1]).is_integer()):
         return None

@@ -12,7 +12,7 @@ from dact.instances.errors import InputError
 from dact.instances.instance import Instance
 
 Foreign = Any
-"""Objects of a package that may be missing."""
+"""Objects of PyVRP, which may not be installed."""
 
 
 def to_pyvrp(instance: Instance, *, scale: int = 1) -> Foreign:
@@ -43,7 +43,7 @@ def to_pyvrp(instance: Instance, *, scale: int = 1) -> Foreign:
 
 
 def from_pyvrp(data: Foreign, *, name: str = "pyvrp") -> Instance:
-    """Make an instance of PyVRP's ProblemData; what we cannot keep to is refused."""
+    """Make an instance from PyVRP's ProblemData; features that DACT does not support are refused."""
     located = hasattr(_pyvrp(), "Location")
     _refuse_more(data)
     (depot,), (vehicle,), clients = data.depots(), data.vehicle_types(), data.clients()

@@ -1,4 +1,4 @@
-"""Files to instances: the extension decides the format, and every failure is an InputError."""
+"""Reading instances: the extension decides the format; failures are InputError."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _set_of_one(instance: Instance, path: Path) -> InstanceSet:
 def _suffix(path: Path) -> str:
     suffix = path.suffix.lower()
     known = (*KEYWORD_SUFFIXES, ".csv", ".npy", *SET_PARSERS)
-    # A folder or a missing file is the more helpful complaint, and read_bytes makes it.
+    # For folders and missing files, the error of read_bytes is more helpful.
     if isfile(path) and suffix not in known:
         raise InputError(f"the extension {shown(suffix)} is not one of {', '.join(known)}")
     return suffix
@@ -124,7 +124,7 @@ def _published(instance: Instance) -> float | None:
 
 
 def _value_beside(instance: Instance, path: Path) -> float | None:
-    """Take the cost of a solution beside the file, where our own judge finds that very cost."""
+    """The cost stated by a solution file beside the instance, if the checker confirms it."""
     for suffix in (f".opt{instance.facts.suffix}", instance.facts.suffix):
         beside = path.with_suffix(suffix)
         try:

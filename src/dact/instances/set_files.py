@@ -44,7 +44,7 @@ def parse_pickle(content: bytes, path: Path, max_nodes: int = MAX_NODES) -> Inst
     _check_sizes(data, cvrp, len(content), max_nodes)
     if cvrp:
         return _pickled_cvrp(data, path)
-    # Those who read these sets before us worked in float32: round as they did.
+    # Published results on these sets use float32 coordinates: round likewise.
     return _tsp_set(path, np.stack([_points(item, f"instance {number}") for number, item in enumerate(data)]))
 
 
@@ -53,7 +53,7 @@ def _is_cvrp(item: object) -> bool:
 
 
 def _check_sizes(data: Sequence[Any], cvrp: bool, file_bytes: int, max_nodes: int) -> None:
-    """Refuse instances of unequal or forbidden sizes, before any is copied: a pickle may name a list many times."""
+    """Refuse unequal or excessive sizes before anything is copied: a pickle may refer to one list many times."""
     sizes: list[int] = []
     for number, item in enumerate(data):
         if cvrp and not _is_cvrp(item):
@@ -95,7 +95,7 @@ def _is_list(item: object, length: int) -> bool:
 
 
 def _numbers(values: object, what: str) -> list[float]:
-    """Check every number by hand: numpy would take text, and recurse into a list that holds itself."""
+    """Check every number: numpy would accept strings, and recurse into lists that contain themselves."""
     if not isinstance(values, list | tuple):
         raise InputError(f"{what} is not a list of numbers")
     for value in values:

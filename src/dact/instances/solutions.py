@@ -20,7 +20,7 @@ from dact.instances.numerals import finite, positive, whole
 from dact.instances.stop_lists import parse_stop_list, stop_list
 
 SUFFIXES = (".tour", ".sol", ".json", ".csv")
-# No two neighbouring parts match the same character, so that a line is matched in linear time.
+# Adjacent parts match different characters, so that matching is linear in the line's length.
 _ROUTE = re.compile(r"route\s*(?:#\s*)?(?:\d+\s*)?:(.*)", re.IGNORECASE)
 _COST = re.compile(r"cost(?:\s*:)?\s+(\S+)", re.IGNORECASE)
 
@@ -37,12 +37,12 @@ def write_solution(path: str | Path, instance: Instance, routes: Sequence[Sequen
 
 
 def read_solution(path: str | Path, instance: Instance) -> Routes:
-    """Read routes and refuse them, with the reason, where they do not solve the instance."""
+    """Read routes; InputError with the reason if they are no solution of the instance."""
     return read_solution_cost(path, instance)[0]
 
 
 def read_solution_cost(path: str | Path, instance: Instance) -> tuple[Routes, float | None]:
-    """Read routes like `read_solution`, and the cost that the file states, if it does."""
+    """Read routes like `read_solution`, and the cost stated in the file, if any."""
     path = Path(path)
     with naming(path):
         stops, cost = _parsed(path, instance, strict=True)
@@ -52,7 +52,7 @@ def read_solution_cost(path: str | Path, instance: Instance) -> tuple[Routes, fl
 
 
 def read_stops(path: Path, instance: Instance) -> list[list[int | str]]:
-    """Read routes of numbers, or of names where the file has them, which need not be those of the instance."""
+    """Read routes of numbers, or of names if the file has them, without checking them against the instance."""
     return _parsed(path, instance, strict=False)[0]
 
 
@@ -94,7 +94,7 @@ def _refuse_infeasible(instance: Instance, routes: Sequence[Sequence[int]]) -> N
 
 
 def _indexed(instance: Instance, stops: list[list[int | str]]) -> Routes:
-    """Undo the numbering, and drop the empty routes that some files keep."""
+    """Convert numbers to instance indices, and drop empty routes."""
     index: dict[int | str, int] = {instance.number(node): node for node in range(instance.size)}
     if any(isinstance(stop, str) for route in stops for stop in route):
         index |= {instance.title(node): node for node in range(instance.size)}
@@ -164,7 +164,7 @@ def _tour_nodes(text: str, instance: Instance | None) -> list[int]:
 def _sol_routes(text: str) -> tuple[list[list[int]], float | None]:
     """Read 'Route #1: 4 2 7' and 'Cost 20'; other lines, such as times, are ignored.
 
-    Not by vrplib, which takes every line with the word Route in it ('Routes: 3') for a route.
+    vrplib is not used: it takes every line with the word Route ('Routes: 3') for a route.
     """
     routes: list[list[int]] = []
     cost = None

@@ -1,4 +1,4 @@
-"""Old solutions as starts: read from any file that holds one, and mended where customers came, went or grew."""
+"""Earlier solutions as starts, repaired where customers were added, removed or changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dact.instances.instance import Instance
 from dact.instances.solutions import read_stops
 
 TOLD = 5
-"""Names in a sentence."""
+"""Names listed in a sentence."""
 
 Stop = int | str
 """A node by its index, its number or its name."""
@@ -21,16 +21,15 @@ Stop = int | str
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """Feasible routes, and what had to be done to make them so."""
+    """Feasible routes, and the repairs that were made."""
 
     routes: Routes
     repairs: tuple[str, ...] = ()
 
 
 def read_start(path: str | Path, instance: Instance) -> Start:
-    """Read an old solution (.sol, .tour, .json, .csv) and mend it.
-
-    Nodes are known by their names where both the file and the instance have them, else by their numbers.
+    """Read an earlier solution (.sol, .tour, .json, .csv) and repair it. Nodes are matched by name if both the file
+    and the instance have names, otherwise by number.
     """
     path = Path(path)
     with naming(path):
@@ -38,10 +37,10 @@ def read_start(path: str | Path, instance: Instance) -> Start:
 
 
 def mended(instance: Instance, stops: Sequence[Sequence[Stop]], *, numbered: bool = False) -> Start:
-    """Turn routes of another day, of names or instance indices (or numbers as files have them), into routes of today.
+    """Repair routes of names or instance indices (or, if `numbered`, of numbers as in files) for this instance.
 
-    Nodes that are no more are dropped, overloaded routes split, new nodes inserted where that is cheapest. Routes that
-    cannot be mended are refused.
+    Unknown nodes are dropped, overloaded routes split, and missing nodes inserted where that is cheapest. InputError
+    if the routes cannot be repaired.
     """
     by_number: dict[Stop, int] = {instance.number(node) if numbered else node: node for node in range(instance.size)}
     routes, gone = _known(instance, stops, by_number)
@@ -67,7 +66,7 @@ def mended(instance: Instance, stops: Sequence[Sequence[Stop]], *, numbered: boo
 def _known(
     instance: Instance, stops: Sequence[Sequence[Stop]], by_number: dict[Stop, int]
 ) -> tuple[list[list[int]], list[str]]:
-    """Routes of instance indices, and what the instance does not have. A node that is visited twice is refused."""
+    """Routes of instance indices, and the stops that the instance does not have. A node visited twice is refused."""
     by_name = _unique_names(instance) if any(isinstance(stop, str) for route in stops for stop in route) else {}
     seen: dict[int, int] = {}
     routes: list[list[int]] = []

@@ -1,7 +1,7 @@
 """Solutions as CSV, a row for each stop: route, stop, name, load, leg.
 
 Routes begin and end with the depot, or with the first node where there is none, so that the legs add up to the cost.
-The load is what the stop takes, in the units of the file; a node without a name is called by its number.
+The load is the stop's demand in the units of the file; nodes without names are given by number.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """CSV files: a row for each node, with the columns name, x, y (or lat, lon) and demand.
 
-A first row without any number is a header; its columns may come in any order, and others are left out with a warning.
+A first row without any number is a header; its columns may come in any order, and others are ignored with a warning.
 Without a header the columns are x, y and maybe demand, with maybe a name before them. A semicolon may stand for the
 comma. Demands make a CVRP, whose first row is the depot. Lines that begin with `#` are comments; `# capacity: 50` sets
 the capacity, which the caller's own value overrides, and `# vehicles: 4` the most routes. Distances are unrounded:
@@ -42,7 +42,7 @@ _COMMENT = re.compile(r"(capacity|vehicles)\s*[:=]\s*(.*)", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class Wishes:
-    """What the caller adds to a table."""
+    """Options of the caller for reading a table."""
 
     capacity: float | None = None
     demand_unit: float | None = None
@@ -150,14 +150,14 @@ def _number(sheet: Sheet, column: str, cell: str, wishes: Wishes) -> float:
 
 
 def _capacity(sheet: Sheet, wishes: Wishes) -> float | None:
-    """The caller's, else that of a comment."""
+    """The caller's capacity, or that of a comment."""
     if wishes.capacity is not None:
         return wishes.capacity
     return _stated(sheet, "capacity", positive if wishes.demand_unit is None else real)
 
 
 def _stated(sheet: Sheet, word: str, parse: Callable[[str, str], Number]) -> Number | None:
-    """The number that a comment gives for a word; None without one."""
+    """The number after a word in a comment; None without one."""
     found = [
         (number, match[2])
         for number, text in sheet.comments

@@ -93,7 +93,7 @@ def _facts(document: Document) -> Facts:
 def _refuse_constraints(document: Document, facts: Facts) -> None:
     for keyword, meaning in _CONSTRAINTS.items():
         value = document.fields.get(keyword, "")
-        # Without a length limit a service time of zero changes nothing.
+        # A service time of zero has no effect.
         if keyword in document.sections or (value and (keyword, value) != ("SERVICE_TIME", "0")):
             raise InputError(f"{keyword} ({meaning}) is not supported")
     allowed = (
@@ -148,7 +148,7 @@ def _node_row(
 
 
 def _check_consecutive(table: NodeTable, section: str) -> None:
-    """Ids are 1..N (or 0..N-1): anything else means that a node is missing."""
+    """Ids must be 1..N (or 0..N-1); otherwise a node is missing."""
     first = 0 if 0 in table else 1
     for node in range(first, first + len(table)):
         if node not in table:

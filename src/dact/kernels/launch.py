@@ -1,4 +1,4 @@
-"""What the launchers of Triton kernels share. Triton itself is only imported where a kernel is launched."""
+"""Helpers for launching Triton kernels. Triton is imported only when a kernel is launched."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -7,17 +7,17 @@ import torch
 from torch import Tensor
 
 MULTIPROCESSORS = 132
-"""Of an H100 or H200; launches are cut for them, and right for any number."""
+"""Multiprocessors of an H100 or H200, for choosing grid sizes; any number works."""
 HAS_TRITON = find_spec("triton") is not None
 
 
 def runs_triton(tensor: Tensor) -> bool:
-    """Can kernels be launched where this tensor lives?"""
+    """Can Triton kernels run on the tensor's device?"""
     return tensor.is_cuda and HAS_TRITON
 
 
 def float32_precision() -> str:
-    """The float32 precision PyTorch itself has been told to use for matrix products."""
+    """PyTorch's precision setting for float32 matrix products."""
     return "ieee" if torch.get_float32_matmul_precision() == "highest" else "tf32"
 
 

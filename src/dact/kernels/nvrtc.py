@@ -1,6 +1,6 @@
 """CUDA C for kernels that Triton cannot express: compiled by the NVRTC that comes with PyTorch, launched by the driver.
 
-No CUDA compiler has to be installed. What is compiled is kept in the user's cache folder.
+No CUDA compiler is needed. Compiled code is kept in the user's cache folder.
 """
 
 import ctypes
@@ -74,7 +74,7 @@ def cache_folder() -> Path:
 
 
 def compiled(source: str, name: str, options: Sequence[str]) -> bytes:
-    """Machine code of the source; what the compiler says is in the error."""
+    """Machine code of the source; the error has the compiler's log."""
     nvrtc, program, size = _nvrtc(), ctypes.c_void_p(), ctypes.c_size_t()
     encoded = [option.encode() for option in options]
     _checked(nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), f"{name}.cu".encode(), 0, None, None))

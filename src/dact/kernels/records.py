@@ -1,4 +1,4 @@
-"""What kernels see of instances and of a search, one entry per row. `dact.problems.Batch` is such an `Instances`.
+"""Instances and search states as kernels see them, one entry per row. `dact.problems.Batch` extends `Instances`.
 
 Shape letters: B rows, N tour length (dummy depots included), I distinct distance matrices.
 """
@@ -66,8 +66,8 @@ class SearchState:
     incumbent_BN: Tensor
     incumbent_cost_B: Tensor
     stall_B: Tensor
-    """Steps since the incumbent was last bettered."""
+    """Steps since the last new incumbent."""
     last_move_B2: Tensor
     """The *nodes* of the last move, whose positions may have changed since; -1 before the first."""
     stream_B: Tensor
-    """Where each row's own stream of random numbers stands (`dact.kernels.row_draws`)."""
+    """State of each row's random stream (`dact.kernels.row_draws`)."""

@@ -1,4 +1,4 @@
-"""The network that picks a pair of positions. It never sees a problem, only features in tour order."""
+"""The policy and critic networks. They see node features in tour order, never a problem."""
 
 from dact.policy.critic import Critic, CriticConfig
 from dact.policy.decoder import DecoderConfig

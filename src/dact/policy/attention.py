@@ -1,4 +1,4 @@
-"""What the heads of an encoder look at, for pictures: the search has no use for these weights.
+"""Attention weights of an encoder, for plots; the search does not use them.
 
 Shape letters: L layers, S aspects, B rows, H heads, N tour length, D width, K head width.
 """

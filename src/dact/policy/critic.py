@@ -1,4 +1,4 @@
-"""The critic (Appendix C): the improvement that is still to be expected from a state."""
+"""The critic (Appendix C): the expected further improvement from a state."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from dact.kernels.value_layer import ValueLayer, value_layer
 from dact.policy.sizes import check_sizes
 
 STANDING = 2
-"""Numbers beside the aspects."""
+"""Number of extra inputs besides the aspects."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,9 +21,9 @@ class CriticConfig:
     hidden: int = 128
     last: int = 64
     incumbent: bool = False
-    """Show it the costs of the incumbent and of the current tour, on which the rewards depend. Not in the paper."""
+    """Input the costs of the incumbent and the current tour too, on which the rewards depend. Not in the paper."""
     slope: float = 0.0
-    """Of the last units below zero. The paper's 0 lets them die one after the other; with 0.01 they come back."""
+    """Negative slope of the last ReLUs. With the paper's 0 units die over time; with 0.01 they can recover."""
 
     def __post_init__(self) -> None:
         check_sizes(self, "critic", "heads", "hidden", "last")
@@ -50,7 +50,7 @@ class Critic(nn.Module):
         self.third = nn.Linear(config.last, 1)
         self.standing = nn.Linear(STANDING, config.hidden, bias=False) if config.incumbent else None
         if self.standing is not None:
-            # Nothing at first, so that a critic that learnt without goes on from what it knows.
+            # Zero at first, so that a critic trained without these inputs keeps its values.
             nn.init.zeros_(self.standing.weight)
 
     def forward(self, aspects_SBND: Tensor, standing_BX: Tensor | None = None) -> Tensor:

@@ -16,7 +16,7 @@ from dact.policy.encoders.base import matrices, project, split_heads
 from dact.policy.sizes import check_sizes
 
 LONGEST = 256
-"""Tours whose log-probabilities are computed without their logits: those that kernels/move_log_prob handles."""
+"""Longest tours whose log-probabilities are computed without all logits, by kernels/move_log_prob."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class Decoder(nn.Module):
         return moves.log_prob(move_B2), moves.entropy()
 
     def folded_log_prob(self, aspects_SBND: Tensor, open_BNN: Tensor, move_B2: Tensor) -> tuple[Tensor, Tensor]:
-        """The same without keys of their own: queries of folded matrices score against the contexts."""
+        """The same with query and key matrices folded into one: queries score against the contexts."""
         folded_SDE = fold_heads(self.query_SDE * self.config.head_dim**-0.5, self.key_SDE, self.config.heads)
         context_SBND, query_SBNE = contexts_and_queries(aspects_SBND, self.local_SDD, self.whole_SDD, folded_SDE)
         return move_log_prob(

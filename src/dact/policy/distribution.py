@@ -4,7 +4,7 @@ from torch import Tensor
 
 from dact.kernels.pick_move import best_pair, draw_pair
 
-# Finite, so that gradients of the entropy are; its exponential is exactly zero beside any allowed logit.
+# Finite, so that gradients of the entropy are finite; its exponential is exactly zero next to any allowed logit.
 FORBIDDEN = -1e9
 
 

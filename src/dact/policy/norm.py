@@ -1,4 +1,4 @@
-"""Skip connection and normalisation behind each sub-layer, in two ways, on (S, B, N, D) stacks of aspects."""
+"""Skip connection and normalisation after each sub-layer, of two kinds, on (S, B, N, D) stacks of aspects."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""Operations recorded once per shape and played back: for few rows on a CPU, calling them one by one from Python takes
-about a sixth of the time of a step."""
+"""Traces the networks with torch.jit once per shape: for few rows on a CPU, calling operations from Python takes
+about a sixth of a step."""
 
 import warnings
 from collections import Counter
@@ -16,9 +16,9 @@ PATIENCE = 32
 
 
 class Recorder:
-    """Calls encoder and decoder without gradients, from a recording once a shape has come often enough.
+    """Calls encoder and decoder without gradients, from a trace once a shape has been used often enough.
 
-    A recording holds the parameters themselves, so it stays right when they change in place.
+    A trace refers to the parameters themselves, so it stays valid when they change in place.
     """
 
     def __init__(self, encoder: nn.Module, decoder: nn.Module) -> None:

@@ -1,10 +1,10 @@
-"""Upper limits on the networks' sizes, so that a config cannot ask for absurd amounts of memory."""
+"""Upper limits on the sizes of the networks, so that a config cannot exhaust the memory."""
 
 MOST = {"layers": 64, "heads": 64, "dim": 1024, "hidden": 4096, "last": 4096, "head_dim": 1024, "features": 1024}
 
 
 def check_sizes(config: object, component: str, *names: str) -> None:
-    """Refuse sizes that are no whole numbers, below 1 or beyond reason."""
+    """Refuse sizes that are not whole numbers from 1 to the limit."""
     for name in names:
         value = getattr(config, name)
         if type(value) is not int or not 1 <= value <= MOST[name]:

@@ -1,4 +1,4 @@
-"""Weights on disk: safetensors with actor, critic, the config that builds them, and a card that says what they are."""
+"""Weights on disk: safetensors files with actor, critic, their config, and a card that describes them."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from dact.policy.policy import Policy, PolicyConfig, make_critic
 
 SHIPPED = Path(__file__).parents[1] / "weights"
 BEST = "best.safetensors"
-"""What training calls its best weights, in the folder of a run."""
+"""File name of the best weights in the folder of a run."""
 UNTRAINED = "untrained"
 EMBED = "encoder.embed.weight"
 """(D, F): the one tensor of a policy that depends on the problem."""
@@ -24,20 +24,20 @@ EMBED = "encoder.embed.weight"
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """Where weights come from and how good they were measured to be."""
+    """Origin of weights and their measured quality."""
 
     name: str
     problem: str
     size: int
     """Nodes (customers) of the instances they were trained on."""
     note: str = ""
-    """One sentence for people: how they were trained, or that they were not."""
+    """One sentence: how they were trained, or that they were not."""
     created: str = ""
     commit: str = ""
     gpu_minutes: float = 0.0
-    """With those of the weights that training started from."""
+    """GPU minutes of training, including those of the initial weights."""
     started_from: str = ""
-    """Their name, if there were any."""
+    """Name of the initial weights, if any."""
     gaps: dict[str, float] = field(default_factory=dict)
     """Measured gaps in percent, by what was measured."""
     training: dict[str, Any] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Card:
 
     @property
     def idle_moves(self) -> bool:
-        """Whether moves that change no route were open in training."""
+        """Were moves that change no route allowed in training?"""
         return bool(self.training.get("idle_moves", True))
 
 
@@ -89,7 +89,7 @@ def save_weights(path: Path, weights: Weights) -> None:
 
 
 def load_weights(path: Path) -> Weights:
-    """Read a file that `save_weights` wrote; anything else is refused in one sentence."""
+    """Read a file of `save_weights`; anything else raises ValueError."""
     about, tensors = _read(path)
     try:
         config, card = PolicyConfig.from_dict(about["policy"]), Card(**about["card"])
@@ -104,7 +104,7 @@ def load_weights(path: Path) -> Weights:
 
 
 def _filled(config: PolicyConfig, tensors: dict[str, Tensor]) -> tuple[Policy, Critic]:
-    """Networks that hold these tensors; none are built that are larger than what the file holds."""
+    """Networks with these tensors. Shapes are checked before memory is allocated."""
     parts = _part(tensors, "actor."), _part(tensors, "critic.")
     with torch.device("meta"):
         planned = Policy(config), make_critic(config)
@@ -127,7 +127,7 @@ def read_card(path: Path) -> Card:
 
 
 def untrained(problem: str, features: int, size: int) -> Weights:
-    """Random networks from a fixed seed, for when there is nothing better."""
+    """Random networks from a fixed seed, for problems without trained weights."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         config = PolicyConfig(features=features)
@@ -190,7 +190,7 @@ def starting_weights(problem: str, features: int, size: int, name: str) -> Weigh
 
 
 def _named(name: str) -> Path:
-    """A file, shipped weights, or the best of the run in a folder."""
+    """Path of weights by name: a file, shipped weights, or the best weights of a run's folder."""
     for path in (Path(name), Path(name) / BEST, SHIPPED / f"{name}.safetensors"):
         if os.path.isfile(path):
             return path

@@ -23,7 +23,7 @@ class Batch(Instances):
 
     @property
     def rows(self) -> int:
-        """How many tours are improved side by side."""
+        """Number of rows."""
         return self.coordinates_BN2.shape[0]
 
     @property
@@ -38,7 +38,7 @@ class Batch(Instances):
 
     @property
     def device(self) -> torch.device:
-        """Where the tensors live."""
+        """The device of the tensors."""
         return self.coordinates_BN2.device
 
     def to(self, device: torch.device | str) -> "Batch":
@@ -69,17 +69,18 @@ class Problem(Protocol):
 
     @property
     def name(self) -> str:
-        """As in PROBLEMS, weights and files."""
+        """Name, as in PROBLEMS, weights and files."""
         ...
 
     @property
     def features(self) -> int:
-        """Numbers the policy sees for each node."""
+        """Number of features per node."""
         ...
 
     @property
     def view(self) -> str | None:
-        """Which of `dact.kernels.tour_view.VIEWS` gives its features and allowed 2-opt moves; None if none does."""
+        """The one of `dact.kernels.tour_view.VIEWS` that computes its features and allowed 2-opt moves; None if there
+        is none."""
         ...
 
     @property
@@ -124,7 +125,7 @@ class Problem(Protocol):
         ...
 
     def with_idle_moves(self, idle: bool) -> "Problem":
-        """The same problem, where 2-opt moves that change no route are allowed or not."""
+        """The same problem with 2-opt moves that change no route allowed or not."""
         ...
 
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:

@@ -21,7 +21,7 @@ def feasible(batch: Batch, tour_BN: Tensor) -> Tensor:
 
 
 def by_trial(batch: Batch, tour_BN: Tensor, operator: Operator) -> Tensor:
-    """(B, N, N): apply every move and look. Slow, and right for any operator."""
+    """(B, N, N), by applying every move. Slow, but correct for any operator."""
     size = tour_BN.shape[1]
     pair_P2 = torch.cartesian_prod(*[torch.arange(size, device=tour_BN.device)] * 2)
     allowed_RNN = []

@@ -11,7 +11,7 @@ from dact.problems.base import Batch
 
 
 class FleetError(RuntimeError):
-    """No routes for so few vehicles were found in the time given, which does not say that there are none."""
+    """No routes within the limit on vehicles were found in time; they may exist nevertheless."""
 
 
 def first_fit_decreasing(demand_MC: NDArray[np.int64], capacity_M: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -46,9 +46,10 @@ def tour_of(routes: Sequence[Sequence[int]], depots: int) -> list[int]:
 
 
 def routes_by_key(batch: Batch, key: Callable[[Tensor], Tensor]) -> Tensor:
-    """Tours that go from `here_B1` to the fitting customer of the smallest `key(here_B1)_BN`, home if none fits.
+    """Build tours: from node `here_B1` to the customer with the smallest `key(here_B1)_BN` that fits, to the depot if
+    none fits.
 
-    A row that would need more routes than there are depots is packed first-fit decreasing instead.
+    Rows that would need more routes than there are depots are packed first-fit decreasing instead.
     """
     rows, size, device = batch.rows, batch.length, batch.device
     tour_BN = torch.zeros(rows, size, dtype=torch.long, device=device)
@@ -60,7 +61,7 @@ def routes_by_key(batch: Batch, key: Callable[[Tensor], Tensor]) -> Tensor:
         key_BN = key(tour_BN[:, place - 1 : place]).masked_fill(~fits_BN, torch.inf)
         goes_on_B1 = fits_BN.any(1, keepdim=True)
         depot_B1 = torch.where(goes_on_B1, depot_B1, depot_B1 + 1)
-        # A depot beyond the last marks a row that ran out of them.
+        # A depot index beyond the last marks a row that has run out of depots.
         node_B1 = torch.where(goes_on_B1, key_BN.argmin(1, keepdim=True), depot_B1.clamp(max=batch.depots - 1))
         tour_BN[:, place : place + 1] = node_B1
         open_BN = open_BN.scatter(1, node_B1, False)
@@ -69,7 +70,7 @@ def routes_by_key(batch: Batch, key: Callable[[Tensor], Tensor]) -> Tensor:
 
 
 def _repack(batch: Batch, tour_BN: Tensor, short_B: Tensor) -> Tensor:
-    """Rows that ran out of depots, packed anew; an error names the first that cannot be packed."""
+    """Repack rows that have run out of depots; FleetError names the first that cannot be packed."""
     for row in short_B.nonzero().flatten().tolist():
         demand_C = batch.demand_BN[row, batch.depots :].cpu().numpy().astype(np.int64)
         vehicle_C = first_fit_decreasing(demand_C[None], batch.capacity_B[row : row + 1].cpu().numpy())[0]

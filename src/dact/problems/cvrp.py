@@ -25,7 +25,7 @@ from dact.problems.unit_square import instance_points, set_points
 
 
 def depots_for(demand_MN: NDArray[np.int64], capacity_M: NDArray[np.int64], routes_needed: int = 0) -> int:
-    """Depots enough for every row: the paper's number for its sizes, room to spare over a packing for others.
+    """Number of depots: the paper's for its sizes, otherwise a quarter more than a packing needs.
 
     One more than `routes_needed`, so that a given start still has a free vehicle. Never more than one per
     customer and one spare, never fewer than two.
@@ -81,7 +81,7 @@ class Cvrp:
     features: int = 7
     view: str | None = CAPACITY
     idle: bool = True
-    """Moves that change nothing are allowed."""
+    """Allow 2-opt moves that change no route."""
 
     def collate(self, instances: Sequence[Instance], routes_needed: int = 0) -> Batch:
         """One row per instance; costs by each instance's own rule."""
@@ -135,7 +135,7 @@ class Cvrp:
         return feasible_BNN if self.idle or operator is not two_opt else close_idle(feasible_BNN, tour_BN, batch.depots)
 
     def with_idle_moves(self, idle: bool) -> "Cvrp":
-        """The same, with moves that change nothing or without."""
+        """The same with or without moves that change no route."""
         return replace(self, idle=idle)
 
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:

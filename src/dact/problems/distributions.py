@@ -1,7 +1,7 @@
 """Random instances for training: uniform ones as in the paper, and others for generalisation.
 
 Depots, clusters, demands and capacities follow the generator of the X instances (Uchoa et al., 2017), in the unit
-square instead of their grid of 1000 x 1000. Everything is drawn on the generator's device without asking the host.
+square instead of their grid of 1000 x 1000. Everything is drawn on the generator's device, without synchronisation.
 Shape letters: B rows, N nodes, C clusters, T tries.
 """
 
@@ -26,7 +26,7 @@ DEMANDS: dict[str, tuple[int, int]] = {
     "quadrant": (1, 50),
     "many-small": (1, 10),
 }
-"""Least and largest demand. Other quadrants (51 to 100) and the few large ones (50 to 100) are drawn apart."""
+"""Smallest and largest demand. The large demands of `quadrant` and `many-small` are drawn separately."""
 CAPACITIES = ("kool", "routes")
 ANY = "any"
 MOST_CLUSTERS = 8
@@ -34,7 +34,7 @@ CLUSTER_WIDTH = 0.04
 """Density falls as exp(-distance / width) around a seed."""
 TRIES = 6
 DEPOT_ROOM = 1.4
-"""Depots per route of average length; packing wastes some room, and a search needs spare vehicles."""
+"""Depots per route of average length: packing wastes some capacity, and a search needs spare vehicles."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,12 +76,12 @@ class InstanceConfig:
 
     @property
     def as_usual(self) -> bool:
-        """Are instances drawn as the paper's are, however many depots there may be?"""
+        """Is it the paper's distribution, apart from the number of depots?"""
         return replace(self, most_routes=0) == UNIFORM
 
     @property
     def vehicles(self) -> bool:
-        """Is anything set that only problems with vehicles have?"""
+        """Is a setting used that only problems with vehicles have?"""
         return (self.depot, self.demand, self.capacity, self.most_routes) != ("uniform", "kool", "kool", 0)
 
     def depots(self, customers: int) -> int:

@@ -1,4 +1,4 @@
-"""Demands and capacities as the search sees them: small enough that no sum of loads leaves int32."""
+"""Demands and capacities for the search, scaled so that no sum of loads exceeds int32."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,19 +6,19 @@ from numpy.typing import NDArray
 from dact.instances import InputError
 
 MOST = 2**30 - 1
-"""Of all demands of an instance together: feasibility tests add two loads, which stays below 2^31."""
+"""Largest sum of an instance's demands: feasibility tests add two loads, which stays below 2^31."""
 
 Integers = NDArray[np.int64]
 
 
 def searched_loads(demand_MN: Integers, capacity_M: Integers) -> tuple[Integers, Integers]:
-    """Demands and capacities that admit the same routes, every sum of which is exact in int32.
+    """Demands and capacities that allow the same routes, with sums that fit int32.
 
     Rows with small numbers stay as they are. In others the demands are divided by their greatest common factor, and
     a capacity above all demands together is lowered. An instance whose demands still add up to more than `MOST` is
     refused.
     """
-    # Demands of 1e12 of 20,000 nodes and more stay far below 2^63.
+    # Sums of demands up to 1e12 stay below 2^63 for any number of nodes.
     total_M = demand_MN.sum(axis=1)
     large_M = total_M > MOST
     if large_M.any():

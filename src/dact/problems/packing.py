@@ -1,4 +1,4 @@
-"""Loads into a given number of vehicles: from a first guess, by moving and swapping customers of overloaded ones."""
+"""Packing customers into a given number of vehicles: from a first guess, by moves and swaps (tabu search)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from dact.instances.arrays import FloatArray, IntArray
 from dact.problems.construct import FleetError, first_fit_decreasing
 
 PATIENCE = 300
-"""Changes without a smaller overload before another guess."""
+"""Changes without a smaller overload before a restart from another guess."""
 FORBIDDEN = 7
-"""Changes for which a customer stays where it was put."""
+"""Changes for which a moved customer may not be moved again."""
 
 
 def routes_for_fleet(instance: Instance, deadline: float, seed: int = 0) -> Routes:
     """Routes of at most the instance's vehicles, each through its customers in the order of their angle from the depot.
 
-    The deadline is by `time.perf_counter`. A FleetError tells the fewest vehicles that were found to do.
+    The deadline is by `time.perf_counter`. FleetError names the fewest vehicles found.
     """
     demand_C, points, vehicles = instance.demand[1:], instance.points(), instance.vehicles
     offset = points[1:] - points[0]
@@ -39,7 +39,7 @@ def routes_for_fleet(instance: Instance, deadline: float, seed: int = 0) -> Rout
 
 
 def _guesses(demand_C: IntArray, angle_C: FloatArray, vehicles: int, rng: np.random.Generator) -> Iterator[IntArray]:
-    """Sectors round the depot of about equal loads, from any angle: neighbours should share a vehicle."""
+    """First guesses: sectors around the depot of about equal loads, from random angles."""
     mean = max(1.0, demand_C.sum() / vehicles)
     while True:
         order = np.argsort((angle_C + rng.uniform(0, 2 * np.pi)) % (2 * np.pi), kind="stable")

@@ -37,7 +37,7 @@ class Tsp:
     features: int = 2
     view: str | None = COORDINATES
     idle: bool = True
-    """Moves that change nothing are allowed."""
+    """Allow 2-opt moves that change nothing."""
 
     def collate(self, instances: Sequence[Instance], routes_needed: int = 0) -> Batch:
         """One row per instance; costs by each instance's own rule."""
@@ -90,7 +90,7 @@ class Tsp:
         return None if self.idle or operator is not two_opt else close_idle(None, tour_BN, batch.depots)
 
     def with_idle_moves(self, idle: bool) -> "Tsp":
-        """The same, with moves that change nothing or without."""
+        """The same with or without moves that change nothing."""
         return replace(self, idle=idle)
 
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:

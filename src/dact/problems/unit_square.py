@@ -22,7 +22,7 @@ def unit_square(points_MN2: NDArray[np.float64]) -> tuple[Tensor, Tensor]:
     fits_M = (low_M12.min(axis=(1, 2)) >= 0) & (high_M12.max(axis=(1, 2)) <= 1) & (extent_M > 0.5)
     scale_M = np.where(fits_M | (extent_M == 0), 1.0, extent_M)
     scaled_MN2 = (points_MN2 - low_M12) / scale_M[:, None, None]
-    # The shorter side is centred, so that the symmetries of the square map the picture onto itself.
+    # The shorter side is centred, so that the symmetries of the square keep the points inside.
     margin_M12 = (1 - (high_M12 - low_M12) / scale_M[:, None, None]) / 2
     unit_MN2 = np.where(fits_M[:, None, None], points_MN2, scaled_MN2 + margin_M12)
     return torch.from_numpy(unit_MN2.astype(np.float32)), torch.from_numpy(scale_M.astype(np.float32))

@@ -47,7 +47,7 @@ class Examiner:
         return time.perf_counter() >= self._deadline - kept
 
     def measure(self) -> Score:
-        """Validate the smoothed weights; every process of a team gets the score."""
+        """Validate the weights, or their moving average if there is one; every process of a team gets the score."""
 
         def stop() -> bool:
             return self._stop() or time.perf_counter() >= self._deadline

@@ -23,7 +23,7 @@ PIECES = 32
 """The fused Adam uses one thread block per tensor, so a group is passed in this many pieces."""
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 SOON = 10
-"""Steps over which the running mean is a plain mean of all steps."""
+"""Time constant of the moving average at its start; it grows with the steps until `smoothing` is reached."""
 
 
 class Optimiser:
@@ -76,7 +76,7 @@ class Optimiser:
         skipped = torch.where(scaled_G.amax() < torch.inf, skip, self._one)
         self._apply((scaled_G / largest_norm).clamp(min=self.scale), skipped)
         if self.smoothing > 0:
-            # A plain mean over the first steps, so that the initial weights are soon forgotten.
+            # The average is faster at first, so that the initial weights are soon forgotten.
             share = (SOON / (SOON + self.steps)).clamp(min=1 - self.smoothing)
             self.smooth_GL.lerp_(self.value_GL, share)
         return scaled_G / self.scale, skipped

@@ -1,4 +1,4 @@
-"""What can be downloaded of a run: solution files, a table, pictures."""
+"""Downloads of a run: solution files, a table, pictures."""
 
 from collections.abc import Callable
 from pathlib import Path

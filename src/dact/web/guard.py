@@ -1,7 +1,7 @@
-"""Who may talk to the server: pages that it served itself, under its own names.
+"""Access control: only pages served by this server, under its own names, may send requests.
 
-A page of another site can make a browser send requests here. It says so in Origin or Sec-Fetch-Site; or, where its name
-was pointed at this machine after it had been loaded (DNS rebinding), in Host.
+Pages of other sites can make a browser send requests here. They are recognised by Origin or Sec-Fetch-Site or, with
+DNS rebinding, by Host.
 """
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -21,7 +21,7 @@ HEADERS = {
 
 
 class Guard:
-    """Refuses requests for other hosts and from other origins, and adds headers that keep the page to itself."""
+    """Refuses requests for other hosts and from other origins, and adds security headers."""
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         self.app = app

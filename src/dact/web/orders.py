@@ -1,4 +1,4 @@
-"""What a page may ask for, and how much of it."""
+"""Requests of the page, and their limits."""
 
 import base64
 import binascii
@@ -19,20 +19,20 @@ from dact.plotting import whole_costs
 from dact.plotting.routes import map_points
 
 MAX_BODY = 8 * 2**20
-"""Bytes of a request."""
+"""Largest request, in bytes."""
 MAX_FILE = MAX_BODY * 3 // 4 - 2**10
-"""Bytes of a file: base64 makes them a third more."""
+"""Largest file, in bytes: base64 adds a third."""
 MAX_NODES = 2000
 MAX_SECONDS = 600
 MAX_WALKS = 64
 MAX_NAME = 100
 """Characters of a file's name."""
 _CATCHING = Lock()
-"""Warnings are caught for all threads at once, so that one reads at a time."""
+"""Catching warnings is not thread-safe, so files are read one at a time."""
 
 
 class File(BaseModel):
-    """A file as it was dropped onto the page. Nodes that were clicked come as a CSV file."""
+    """A file dropped onto the page. Clicked nodes are sent as a CSV file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -47,7 +47,7 @@ class File(BaseModel):
     """The most routes; None: as the file says."""
 
     def read(self) -> tuple[Instance, list[str]]:
-        """The instance as `dact solve` reads it, and warnings; what is wrong is one sentence that names the file."""
+        """The instance as `dact solve` reads it, and warnings; InputError names the file."""
         name = Path(self.name.replace("\\", "/")).name
         if not name.isprintable() or name.startswith("."):
             raise InputError(f"{shown(self.name)} is no name for a file")
@@ -69,7 +69,7 @@ class File(BaseModel):
 
     @classmethod
     def parse(cls, body: bytes) -> Self:
-        """From the JSON of a request; the first thing that is wrong with it is one sentence."""
+        """From the JSON of a request; ValueError describes the first mistake."""
         try:
             return cls.model_validate_json(body)
         except ValidationError as error:
@@ -84,7 +84,7 @@ class Order(File):
     search: Literal["hybrid", "policy"] = "hybrid"
     seconds: float = Field(default=10.0, gt=0, le=MAX_SECONDS)
     walks: int = Field(default=0, ge=0, le=MAX_WALKS)
-    """Of the hybrid search (0: what fills the device), or augmentations of the policy's."""
+    """Walks of the hybrid search (0: as many as fill the device), or augmentations of the policy search."""
     seed: int = Field(default=0, ge=0, lt=2**31)
 
     def config(self) -> SolveConfig:
@@ -101,12 +101,12 @@ def _read(path: Path, *, capacity: float | None, demand_unit: float | None) -> t
 
 
 def limits() -> dict[str, int]:
-    """For the page to tell before anything is sent."""
+    """Limits that the page checks before it sends a request."""
     return {"bytes": MAX_FILE, "nodes": MAX_NODES, "seconds": MAX_SECONDS, "walks": MAX_WALKS}
 
 
 def described(instance: Instance, notes: Sequence[str] = ()) -> dict[str, Any]:
-    """What the page shows before the search begins."""
+    """The instance as JSON for the page."""
     return {
         "notes": list(notes),
         "name": instance.name,

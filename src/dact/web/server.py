@@ -22,11 +22,11 @@ from dact.web.runs import FRAME_SECONDS, Run, Runs, TooManyError, UnknownRunErro
 
 STATIC = Path(__file__).parent / "static"
 PULSE = 20
-"""Frames' time after which a line is sent in any case: a connection that is closed is noticed by writing to it."""
+"""Frame times after which a line is sent in any case: a closed connection is noticed only by writing to it."""
 
 
 class TooLargeError(InputError):
-    """A request of more bytes than are taken."""
+    """A request that is too large."""
 
 
 STATUS: dict[type[Exception], int] = {TooLargeError: 413, TooManyError: 429, UnknownRunError: 404}
@@ -51,7 +51,7 @@ def make_app(port: int, runs: Runs | None = None) -> FastAPI:
 
 
 def _add_commands(app: FastAPI, runs: Runs) -> None:
-    """What is asked about files and of runs."""
+    """Routes for files and for commands to runs."""
 
     @app.get("/api/limits")
     def get_limits() -> dict[str, int]:
@@ -79,7 +79,7 @@ def _add_commands(app: FastAPI, runs: Runs) -> None:
 
 
 def _add_runs(app: FastAPI, runs: Runs) -> None:
-    """A run is the answer to one request: a line for each frame. When nobody reads them any more, it ends."""
+    """A run is the response to one request, a line per frame. It ends when the client disconnects."""
 
     @app.post("/api/runs")
     async def begin(request: Request) -> StreamingResponse:
@@ -139,7 +139,7 @@ def listen(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((NAMES[0], port))
-        # From now on browsers may come: they wait until the server runs.
+        # From now on browsers can connect; they wait until the server runs.
         listener.listen()
     except (OSError, OverflowError) as error:
         listener.close()

@@ -1,4 +1,4 @@
-"""The first half of the decoder: what each position knows of itself and of the whole tour, and its queries.
+"""The first half of the decoder: the context of each position (itself and the max-pooled tour), and its queries.
 
 context_s = x_s local_s + max_n(x_s) whole_s        per aspect s
 query_s   = context_s query_matrix_s

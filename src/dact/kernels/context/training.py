@@ -14,7 +14,7 @@ from dact.kernels.context.reference import context_reference
 from dact.kernels.launch import float32_precision, runs_triton
 
 PARTS = 64
-"""Into at most so many products a weight's gradient is cut: one product would occupy a few multiprocessors."""
+"""Products that a weight's gradient is split into at most: a single product would use few multiprocessors."""
 
 
 def contexts_and_queries(

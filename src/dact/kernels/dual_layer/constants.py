@@ -1,7 +1,7 @@
-"""What the first layer computes for the places alone: the same for every row, so it is made once per length.
+"""The first layer's results that depend on positions only: equal for all rows, so computed once per length.
 
-Numbers are rounded where a kernel that knows no constants rounds them: training has none, and must find the moves as
-probable as the search did. Products of rounded numbers are exact in TF32 too.
+Numbers are rounded where the kernel without constants rounds them: training does not use constants, and must get the
+same probabilities as the search. Products of rounded numbers are exact in TF32 too.
 Shape letters: as in reference.py, with H heads and P >= N positions, padded with zeros.
 """
 

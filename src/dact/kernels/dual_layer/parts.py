@@ -1,4 +1,4 @@
-"""What the kernels of a layer are made of: lines of a program, matrices, heads, and gradients of norms.
+"""Shared device functions of the layer kernels: lines of a program, matrices, heads, and gradients of norms.
 
 A program holds G rows of the batch, each padded to P positions, as R = G * P lines of its matrices. Positions attend
 only to positions of their own row. Shape letters: as in reference.py, with H heads.

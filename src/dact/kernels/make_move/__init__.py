@@ -1,7 +1,7 @@
-"""What comes of a move: the tour after the operator, its cost, the incumbent, and the way back after too long.
+"""Applies a move: the tour after the operator, its cost, the incumbent, and the restart after `patience` steps.
 
-Everything a step does once the move is known. `accepted` is the part that decides what becomes of a candidate, by
-itself, for searches that make candidates in other ways; `accept.py` is the same inside a kernel.
+`accepted` is the acceptance rule alone, for searches that make candidates in other ways; `accept` in triton_impl.py
+is the same inside a kernel.
 """
 
 from torch import Tensor
@@ -12,7 +12,7 @@ from dact.kernels.records import Instances, SearchState
 from dact.operators import Operator, insert, swap, two_opt
 
 KERNELS: dict[Operator, str] = {two_opt: "two_opt", insert: "insert", swap: "swap"}
-"""Operators that the kernel knows, and what it calls them."""
+"""Operators that the kernel has, and their names there."""
 
 
 def has_kernel(operator: Operator) -> bool:

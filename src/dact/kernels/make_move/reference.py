@@ -1,4 +1,4 @@
-"""The truth, in plain PyTorch and for any operator.
+"""Reference in plain PyTorch, for any operator.
 
 Shape letters: B rows, N positions.
 """
@@ -13,8 +13,8 @@ from dact.kernels.row_draws import STEP
 from dact.operators import Operator
 
 LEAST_GAIN = 1e-6
-"""A new incumbent is better by more than this share of the cost: float32 sums of the same legs differ by less, so
-exchanging two empty routes makes none."""
+"""A new incumbent must be better by more than this share of the cost: float32 sums of the same edges in another order
+differ by less."""
 
 
 def make_move_reference(
@@ -27,8 +27,8 @@ def make_move_reference(
 
 
 def accepted(state: SearchState, tour_BN: Tensor, cost_B: Tensor, patience: int) -> SearchState:
-    """The state with the candidates as current tours: incumbents are kept up to date, and a row that has not bettered
-    its own for `patience` candidates goes back to it. Last moves and streams of random numbers stay as they are."""
+    """The state with the candidates as current tours: incumbents are updated, and a row without a new incumbent for
+    `patience` candidates is reset to its incumbent. Last moves and random streams are unchanged."""
     better_B = cost_B < (1 - LEAST_GAIN) * state.incumbent_cost_B
     incumbent_BN = torch.where(better_B.unsqueeze(1), tour_BN, state.incumbent_BN)
     incumbent_cost_B = torch.where(better_B, cost_B, state.incumbent_cost_B)

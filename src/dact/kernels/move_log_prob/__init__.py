@@ -1,4 +1,4 @@
-"""How probable a move is under the policy: what training asks of every step, with gradients.
+"""Log-probability of a move and entropy of the policy, with gradients, for training.
 
     logit[i, j] = clip * tanh(W3 relu(W2 relu(W1 score[i, j] + b1) + b2) + b3)
     log_prob    = logit[move] - log sum of exp(logit) over the open pairs

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from dact.kernels.pair_logits.reference import Aggregation, pair_logits_reference, split_by_head
 
-# Finite, so that gradients of the entropy are; its exponential is exactly zero beside any open logit.
+# Finite, so that gradients of the entropy are finite; its exponential is exactly zero next to any open logit.
 FORBIDDEN = -1e9
 
 

@@ -3,7 +3,7 @@
 Open are pairs (first, second) of different positions, not the last move in either order, and feasible ones.
 A draw takes two uniform numbers: the first inverts the distribution of the first position, the second that of
 the second position given the first. The kernels do all of it at once and hold nothing of size N x N; the parts
-`open_pairs`, `draw_pair` and `best_pair` serve where logits are at hand.
+`open_pairs`, `draw_pair` and `best_pair` are for callers that have the logits.
 """
 
 from torch import Tensor

@@ -18,7 +18,7 @@ from dact.kernels.pick_move.moves import Feasible
 EVERY, CAPACITY, MASK = 0, 1, 2
 """Kinds of feasibility."""
 PAIRS = 512
-"""That are looked at together when busy ones are counted."""
+"""Pairs per step of `_closed_kernel`."""
 
 
 @triton.jit
@@ -60,7 +60,7 @@ def _ends(start, end, inside, load_ptr, origin):
 
 @triton.jit
 def of_second(second, tour_ptr, load_ptr, origin, of_row, N, KIND: tl.constexpr, IDLE: tl.constexpr):
-    """What pairs need to know of their second positions."""
+    """What `open_pairs` needs of the second positions."""
     node = _node(second, tour_ptr, origin, N)
     next_place = tl.where(second + 1 < N, second + 1, 0)
     last = _last(node, of_row)
@@ -146,7 +146,7 @@ def _closed_kernel(
 
 
 def constraints(tour_BN: Tensor, feasible: Feasible) -> tuple[tuple[Tensor | int | None, ...], dict[str, Any]]:
-    """What kernels are told: loads, room, mask, rows whose idle moves are closed, depots; and KIND and IDLE."""
+    """Kernel arguments: loads, room, mask, rows whose idle moves are closed, depots; and KIND and IDLE."""
     kind = EVERY if feasible.mask_BNN is None else MASK
     kind = kind if feasible.load_BN6 is None else CAPACITY
     what = [None if x is None else x.contiguous() for x in (feasible.load_BN6, feasible.room_B, feasible.mask_BNN)]

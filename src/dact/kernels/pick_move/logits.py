@@ -1,7 +1,7 @@
 """Pair logits of some first positions and a block of second positions, from registers to registers.
 
-A matrix product leaves its result spread over the threads of a warp just as the next one wants its left factor, if
-second positions are the rows throughout. So nothing but queries, keys and weights passes through shared memory:
+If second positions are the rows throughout, the result of a matrix product has the register layout that the next
+product needs as its left factor. So only queries, keys and weights pass through shared memory:
 
 - scores (J, T * heads) of an aspect are one product, because the heads of an aspect share their keys;
 - the first layer takes 16 numbers a row, the scores of all heads for V = 16 / H first positions, and gives
@@ -20,7 +20,7 @@ import triton.language as tl
 
 SLOTS = 16
 ON_CHIP = tl.constexpr(not triton.knobs.runtime.interpret)
-"""The interpreter knows no assembler."""
+"""Inline assembly does not work in the interpreter."""
 
 
 @triton.jit

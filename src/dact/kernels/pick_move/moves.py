@@ -1,4 +1,4 @@
-"""Which moves may be drawn: the truth, all pairs at once in plain PyTorch.
+"""Which moves may be drawn: the reference, all pairs at once in plain PyTorch.
 
 Shape letters: B rows, N positions.
 """

@@ -1,4 +1,4 @@
-"""All pairs of a row that may be drawn, written out: what training asks of the steps it looks at again.
+"""The mask of all open pairs, which training needs for its steps.
 
 Shape letters: T first positions of a program, P >= N second ones, a power of two.
 """
@@ -15,7 +15,7 @@ from dact.kernels.pick_move.feasible import constraints, of_row, of_second, open
 from dact.kernels.pick_move.moves import Feasible
 
 PAIRS = 2048
-"""Of a program."""
+"""Pairs per program."""
 
 
 @triton.jit

@@ -1,4 +1,4 @@
-"""The truth: all pairs at once in plain PyTorch.
+"""Reference in plain PyTorch, all pairs at once.
 
 Shape letters: S aspects, B rows, N positions, H heads of an aspect, D numbers per head, E = H * D.
 """

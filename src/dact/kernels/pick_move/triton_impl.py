@@ -24,7 +24,7 @@ from dact.kernels.pick_move.logits import SLOTS, load_keys, load_weights, pair_l
 from dact.kernels.pick_move.moves import ALL_MOVES, Feasible
 
 PROGRAMS = MULTIPROCESSORS * 4
-"""So many programs keep the GPU busy; of few rows each takes only some first positions."""
+"""Programs that keep the GPU busy; with few rows, a program takes only some of the first positions."""
 
 
 class Launch(NamedTuple):

@@ -1,4 +1,4 @@
-"""The loss of one update epoch (Eqs. PPO and BL) with all that is measured on the way.
+"""The loss of one update epoch (Eqs. PPO and BL), and its metrics.
 
     R_t = r_t + discount * R_(t+1), from the critic's value of the state behind the last step    (Algorithm 1)
     A = R - v,    q = exp(log_prob - old log_prob)

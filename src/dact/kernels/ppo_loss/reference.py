@@ -9,7 +9,7 @@ MEASURED = ("actor_loss", "value_loss", "approx_kl", "clip_fraction", "explained
 
 
 class NetworkOutputs(NamedTuple):
-    """What the networks say about the steps of a segment."""
+    """Outputs of the networks for the steps of a segment."""
 
     log_prob_TB: Tensor
     entropy_TB: Tensor
@@ -23,7 +23,7 @@ class Rewards(NamedTuple):
     bootstrap_B: Tensor
     """Values of the states behind the last step."""
     weight_B: Tensor
-    """How much a row counts in all means: 1, or more or less where rows were chosen from many."""
+    """Weight of a row in all means; 1 unless rows were sampled."""
 
 
 class Objective(NamedTuple):

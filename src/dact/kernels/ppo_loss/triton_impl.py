@@ -66,7 +66,7 @@ def _loss_kernel(
     gain_R = ratio_R * advantage_R
     clipped_gain_R = clipped_R * advantage_R
     actor_loss = -_mean(tl.where(gain_R > clipped_gain_R, clipped_gain_R, gain_R), weight_R, count)
-    # Comparisons are put such that what is not a number gets a gradient that is none.
+    # Comparisons are written such that NaN inputs give NaN gradients.
     follows_R = (ratio_R == clipped_R) | ((gain_R >= clipped_gain_R) == 0)
     tl.store(log_prob_grad_ptr + step_R, tl.where(follows_R, -gain_R * weight_R / count, 0.0), mask=inside_R)
     old_R = tl.load(old_value_ptr + step_R, mask=inside_R, other=0.0)

@@ -1,7 +1,8 @@
-"""A random stream for each row: what a row draws does not depend on the rows beside it.
+"""A random stream for each row, so that a row's draws do not depend on the other rows of its batch.
 
-A stream is 64 bits that grow by a constant; a number is the stream mixed well (Steele, Lea and Flood, "Fast splittable
-pseudorandom number generators", 2014). So whatever batch, shard or process a row is in, its search is the same.
+A stream is a 64-bit counter with a constant increment; a number is the hashed counter (Steele, Lea and Flood, "Fast
+splittable
+pseudorandom number generators", 2014). So the search of a row is the same in any batch, shard or process.
 """
 
 from torch import Tensor

@@ -18,10 +18,10 @@ def _signed(number: int) -> int:
 
 
 GROWTH = _signed(0x9E3779B97F4A7C15)
-"""By which a stream grows for each number; odd, so that it comes back only after 2^64 of them."""
+"""Increment of a stream per number; odd, so that its period is 2^64."""
 FACTORS = _signed(0xBF58476D1CE4E5B9), _signed(0x94D049BB133111EB)
 STEP = _signed(DRAWS * GROWTH)
-"""By which it grows in a step."""
+"""Increment of a stream per step."""
 
 
 def row_draws_reference(stream_B: Tensor) -> Tensor:
@@ -30,7 +30,7 @@ def row_draws_reference(stream_B: Tensor) -> Tensor:
 
 
 def many_draws(stream_B: Tensor, count: int) -> Tensor:
-    """(B, C) float64 in [0, 1), from another stream than the search's, for which the row's own stands."""
+    """(B, C) float64 in [0, 1), from streams derived from the rows' own, which do not advance."""
     return _uniform(_mixed(~stream_B), count).t()
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from dact.kernels.row_draws.reference import DRAWS, FACTORS, GROWTH
 
 ROWS = 256
-"""Of a program."""
+"""Rows per program."""
 
 
 @triton.jit

@@ -1,6 +1,6 @@
-"""What a step sees of a tour, position by position: the policy's node features, and what judges 2-opt moves.
+"""What a step computes from a tour: node features for the policy, and loads that decide which 2-opt moves are feasible.
 
-A problem names the one of VIEWS that it is, and its tours are then looked at in one launch.
+A problem names the one of VIEWS that applies to it; features and loads then take one launch.
 """
 
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""The truth, in plain PyTorch.
+"""Reference in plain PyTorch.
 
 Shape letters: B rows, N positions, F features.
 """

@@ -1,4 +1,4 @@
-"""What the critic does per position: self-attention, norm, feed-forward, norm, and the mean over positions.
+"""The critic's layer: self-attention, norm, feed-forward, norm, and the mean over positions.
 
     x = both aspects of a position side by side
     y = norm(x + attention(x packed^T) out^T)

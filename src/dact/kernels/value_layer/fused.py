@@ -1,8 +1,8 @@
 """The critic's layer on the GPU: few kernels, aligned products, gradients for the weights alone.
 
 Heads of 21 numbers are padded with zeros to 24 columns, so that every product is aligned for tensor cores. Products
-take the aspects' precision and add up in float32. In float16 small gradients would vanish: inside, all gradients are
-over the largest of those that come in, and the weights' are put right at the end.
+take the aspects' precision and add up in float32. In float16 small gradients would underflow: gradients are divided
+by the largest incoming one, and the weights' gradients are rescaled at the end.
 """
 
 # mypy: allow-untyped-decorators, allow-untyped-calls
@@ -67,7 +67,7 @@ def prepared(layer: ValueLayer, heads: int, dtype: torch.dtype) -> ValueLayer:
 
 def _forward(aspects_SBND: Tensor, layer: ValueLayer, heads: int, precision: str, *, keep: bool) -> tuple[Tensor, Kept]:
     rows, size = aspects_SBND.shape[1:3]
-    # One copy: the two halves of a product by aspect would read and write the wide result once more.
+    # One copy: two products by aspect would read and write the wide result once more.
     x_BNW = aspects_SBND.permute(1, 2, 0, 3).flatten(2)
     packed_BNE = _times(x_BNW, layer.packed.t())
     seen_BNE = attend(packed_BNE, heads, _head_width(x_BNW, heads), precision)

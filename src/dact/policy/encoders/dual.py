@@ -28,7 +28,7 @@ class DualAspectAttention(nn.Module):
 
 
 class DualAspectEncoder(Encoder):
-    """Nodes and places are encoded side by side and consult each other's attention."""
+    """Encodes nodes and positions in parallel; each aspect also uses the other's attention."""
 
     aspects = 2
 
@@ -57,7 +57,7 @@ class DualAspectEncoder(Encoder):
         return config.norm == "instance" and has_kernels(length, config.dim, config.heads, config.hidden)
 
     def weights(self) -> list[DualLayer]:
-        """Of each attention module and the feed-forward one behind it, without those of their norms."""
+        """Weights of each attention and feed-forward pair, without those of their norms."""
         layers, modules = [], iter(self.layers)
         for attention, forward in zip(modules, modules, strict=True):
             assert isinstance(attention, DualAspectAttention)
