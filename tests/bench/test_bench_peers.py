@@ -180,6 +180,12 @@ def test_times_are_scaled_on_cores_only():
     assert hidden == ["Fake on H200: 10 instances, not 1,000"]
 
 
+def test_time_that_a_solver_got():
+    """On a machine that others use, half of 2 s on each core is 1 s; a GPU's time is as measured."""
+    scale = Scale(cpu_time=True)
+    assert (scale.seconds(ROW), scale.seconds(replace(ROW, cores=None, busy=None))) == (1, 2)
+
+
 def test_files_are_shown_when_all_are_measured():
     """A mean over some files is no mean over all."""
     files = [replace(each, name=f"f{number}") for number, each in enumerate(a_set("tsp", 2))]

@@ -101,6 +101,9 @@ def bench_peers(
         int | None, typer.Option(help="Scale CPU times to so many instances; said in the files.")
     ] = None,
     cores_as: Annotated[int | None, typer.Option(help="Scale CPU times to so many cores; said in the files.")] = None,
+    cpu_time: Annotated[
+        bool, typer.Option("--cpu-time", help="Show CPU time over cores, for a machine that others use, and say so.")
+    ] = False,
     elsewhere: Annotated[
         list[str] | None,
         typer.Option("--with", metavar="[NAME=]CSV", help="Show rows measured elsewhere too (and again for others)."),
@@ -126,6 +129,7 @@ def bench_peers(
         best_known=best_known,
         count_as=count_as,
         cores_as=cores_as,
+        cpu_time=cpu_time,
         elsewhere=tuple(elsewhere or ()),
         out=out,
         device=device,

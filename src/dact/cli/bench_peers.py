@@ -50,6 +50,7 @@ class PeersRequest:
     best_known: Path | None
     count_as: int | None
     cores_as: int | None
+    cpu_time: bool
     elsewhere: tuple[str, ...]
     out: Path
     device: str
@@ -116,6 +117,7 @@ class PeersRequest:
         words = ["dact", "bench", "peers", *target, "--seconds", ",".join(f"{each:g}" for each in self.times)]
         numbers = {"limit": self.limit, "cores": self.cores, "count-as": self.count_as, "cores-as": self.cores_as}
         words += [word for name, value in numbers.items() if value for word in (f"--{name}", str(value))]
+        words += ["--cpu-time"] if self.cpu_time else []
         named = {"references": self.references, "best-known": self.best_known}
         words += [word for name, path in named.items() if path for word in (f"--{name}", path.name)]
         words += [word for name in self.only for word in ("--only", name)]
@@ -146,7 +148,7 @@ def bench_peers(request: PeersRequest, *, as_json: bool) -> int:
         code = INTERRUPTED
     seen = {row.key for row in desk.rows}
     rows = desk.rows + [row for row in elsewhere if row.key not in seen]
-    scale = Scale(instances=request.count_as, cores=request.cores_as)
+    scale = Scale(instances=request.count_as, cores=request.cores_as, cpu_time=request.cpu_time)
     found_points, hidden = points(contest, rows, scale)
     report = Report(
         contest=contest,

@@ -16,6 +16,8 @@ class Scale:
 
     instances: int | None = None
     cores: int | None = None
+    cpu_time: bool = False
+    """Times on cores are what the solver got of them: nearly what a quiet machine takes, on one that others use."""
 
     def fits(self, row: PeerRow) -> bool:
         """A GPU is no number of cores, and half as many instances do not take half its time."""
@@ -25,7 +27,15 @@ class Scale:
         """The row's time, scaled. A GPU's is left as it is."""
         if row.cores is None:
             return row.seconds
-        return row.seconds * (self.instances or row.instances) / row.instances * row.cores / (self.cores or row.cores)
+        share = row.busy if self.cpu_time and row.busy else 1.0
+        return (
+            row.seconds
+            * share
+            * (self.instances or row.instances)
+            / row.instances
+            * row.cores
+            / (self.cores or row.cores)
+        )
 
     def place(self, row: PeerRow) -> str:
         """What it ran on, and what it was scaled to."""

@@ -16,6 +16,10 @@ COLUMNS = ("solver", "version", "on", "seconds", "asked", "gap %", "+-", "worst"
 TEXTS = ("solver", "version", "on", "limit")
 DISTURBED = 0.85
 """A solver that got a smaller share of its cores was kept from them."""
+CPU_TIME = (
+    "**CPU time**: seconds on cores are the CPU time that the solver got, divided by the cores, because others used the "
+    "machine too. That is nearly the wall-clock time of a quiet machine; limits were still kept by their own clocks."
+)
 PICTURES = (".png", ".svg")
 
 
@@ -56,11 +60,12 @@ class Report:
     @property
     def across(self) -> str:
         """What the times are."""
+        clock = ", CPU time over cores" if self.scale.cpu_time else ""
         if not self.contest.of_one_set:
-            return "seconds for each file"
+            return f"seconds for each file{clock}"
         count = self.scale.instances or len(self.contest.rounds[0].members)
         cores = f"; CPU times scaled to {self.scale.cores} cores" if self.scale.cores else ""
-        return f"seconds for {count:,} instances{cores}"
+        return f"seconds for {count:,} instances{clock}{cores}"
 
     def table(self) -> str:
         """A row for each point."""
@@ -74,7 +79,12 @@ class Report:
             self._rule(),
             *([self._scaled()] if self._is_scaled else []),
             *sorted({each.terms for each in self.solvers if each.terms and each.name in self._names}),
-            *([self._disturbed()] if any(_disturbed(point) for point in self.points) else []),
+            *([CPU_TIME] if self.scale.cpu_time else []),
+            *(
+                [self._disturbed()]
+                if not self.scale.cpu_time and any(_disturbed(point) for point in self.points)
+                else []
+            ),
         ]
 
     @property
