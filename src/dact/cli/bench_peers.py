@@ -3,6 +3,7 @@
 import json
 import math
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -132,8 +133,28 @@ def bench_peers(request: PeersRequest, *, as_json: bool) -> int:
     check_folder("--out", request.out)
     file = RowsFile(request.out / f"{contest.name}.csv")
     desk = _Desk(rows=_kept(file, contest), left_out=[], as_json=as_json)
+    whole = _measured(contest, solvers, times, desk, file)
+    seen = {row.key for row in desk.rows}
+    rows = desk.rows + [row for row in elsewhere if row.key not in seen]
+    scale = Scale(instances=request.count_as, cores=request.cores_as, cpu_time=request.cpu_time)
+    found, hidden = points(contest, rows, scale)
+    report = Report(
+        contest=contest,
+        solvers=solvers,
+        points=found,
+        scale=scale,
+        left_out=[*map(str, desk.left_out), *hidden],
+        command=request.command(),
+    )
+    _tell(report, request.out)
+    return INTERRUPTED if not whole else FAILED if desk.failed or not found else 0
+
+
+def _measured(
+    contest: Contest, solvers: Sequence[Solver], times: Sequence[float], desk: "_Desk", file: RowsFile
+) -> bool:
+    """Fill the desk; False where that was interrupted."""
     interrupts = Interrupts()
-    code = 0
     try:
         with interrupts, Bar(contest.name) as bar:
 
@@ -145,20 +166,8 @@ def bench_peers(request: PeersRequest, *, as_json: bool) -> int:
                 desk.take(found, file)
     except KeyboardInterrupt:
         note(f"interrupted: {len(desk.rows)} rows are in {file.path}, and the same command goes on from there")
-        code = INTERRUPTED
-    seen = {row.key for row in desk.rows}
-    rows = desk.rows + [row for row in elsewhere if row.key not in seen]
-    scale = Scale(instances=request.count_as, cores=request.cores_as, cpu_time=request.cpu_time)
-    found_points, hidden = points(contest, rows, scale)
-    report = Report(
-        contest=contest,
-        solvers=solvers,
-        points=found_points,
-        scale=scale,
-        left_out=[*map(str, desk.left_out), *hidden],
-        command=request.command(),
-    )
-    return _told(report, request.out, desk) or code or (0 if found_points else FAILED)
+        return False
+    return True
 
 
 @dataclass
@@ -200,13 +209,12 @@ def _kept(file: RowsFile, contest: Contest) -> list[PeerRow]:
     return [row for row in rows if row.instance in prints]
 
 
-def _told(report: Report, out: Path, desk: _Desk) -> int:
+def _tell(report: Report, out: Path) -> None:
     paths = report.write(out)
     show_table(COLUMNS, [cells(point) for point in report.points], texts=3)
     for text in report.notes()[1:]:
         note(text.replace("**", ""))
     note(f"wrote {', '.join(str(path) for path in paths)}")
-    return FAILED if desk.failed else 0
 
 
 def _seconds(text: str) -> float:

@@ -71,7 +71,7 @@ class Point:
 
 
 def points(contest: Contest, rows: Sequence[PeerRow], scale: Scale) -> tuple[list[Point], list[str]]:
-    """A point for each solver, machine and time, in the order of the rows; and what is not shown, with the reason."""
+    """A point for each solver, machine and time, by solvers; and what is not shown, with the reason."""
     groups: dict[tuple[object, ...], list[PeerRow]] = defaultdict(list)
     for row in rows:
         groups[row.solver, row.version, row.cores, row.device, row.asked_s].append(row)
@@ -89,7 +89,8 @@ def points(contest: Contest, rows: Sequence[PeerRow], scale: Scale) -> tuple[lis
             hidden.append(f"{group[0].solver} in {group[0].asked_s:g} s: {done}")
         else:
             shown.append(_point([row for row in group if row.instance in wanted], scale))
-    return shown, hidden
+    order = list(dict.fromkeys((point.solver, point.place) for point in shown))
+    return sorted(shown, key=lambda point: (order.index((point.solver, point.place)), point.seconds)), hidden
 
 
 def _point(group: list[PeerRow], scale: Scale) -> Point:

@@ -1,5 +1,6 @@
 """A comparison as a page in Markdown and a picture, both of which say how the numbers came about."""
 
+import textwrap
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +18,10 @@ TEXTS = ("solver", "version", "on", "limit")
 DISTURBED = 0.85
 """A solver that got a smaller share of its cores was kept from them."""
 CPU_TIME = (
-    "**CPU time**: seconds on cores are the CPU time that the solver got, divided by the cores, because others used the "
-    "machine too. That is nearly the wall-clock time of a quiet machine; limits were still kept by their own clocks."
+    "**CPU time**: seconds on cores are the CPU time that the solver got, divided by the cores, because others used "
+    "the machine too. That is nearly the wall-clock time of a quiet machine; limits were kept by their own clocks."
 )
+FOOT_CHARACTERS = 150
 PICTURES = (".png", ".svg")
 
 
@@ -78,18 +80,13 @@ class Report:
         return [
             self._rule(),
             *([self._scaled()] if self._is_scaled else []),
-            *sorted({each.terms for each in self.solvers if each.terms and each.name in self._names}),
-            *([CPU_TIME] if self.scale.cpu_time else []),
-            *(
-                [self._disturbed()]
-                if not self.scale.cpu_time and any(_disturbed(point) for point in self.points)
-                else []
-            ),
+            *self._terms(),
+            *([CPU_TIME] if self.scale.cpu_time else self._disturbed()),
         ]
 
-    @property
-    def _names(self) -> set[str]:
-        return {point.solver for point in self.points}
+    def _terms(self) -> list[str]:
+        names = {point.solver for point in self.points}
+        return sorted({each.terms for each in self.solvers if each.terms and each.name in names})
 
     @property
     def _is_scaled(self) -> bool:
@@ -119,22 +116,28 @@ class Report:
             "fast as these. Times on a GPU are as measured."
         )
 
-    def _disturbed(self) -> str:
-        names = sorted({point.solver for point in self.points if _disturbed(point)})
-        return (
+    def _disturbed(self) -> list[str]:
+        names = sorted({point.solver for point in self.points if point.busy is not None and point.busy < DISTURBED})
+        told = (
             f"**Not alone on the machine**: {', '.join(names)} had less than {DISTURBED:.0%} of the cores' time in "
             "some rows, because others used them (or there were too few instances for all cores). Such gaps are too "
             "large for their times: measure again on a quiet machine."
         )
+        return [told] if names else []
+
+    def _foot(self) -> list[str]:
+        """What the picture has to say itself."""
+        few = f"Dashed: measured with {len(self.contest.rounds[0].members):,} instances and scaled."
+        busy = [] if self.scale.cpu_time or not self._disturbed() else ["Others used the machine: see the page."]
+        return [*([few] if self._is_scaled else []), *self._terms(), *busy]
 
     def _draw(self, path: Path) -> Path:
         import matplotlib as mpl
 
         figure = new_figure(8, 5.4)
         plot_race(lines(self.points), self.title, self.across, figure.add_subplot())
-        if self._is_scaled:
-            few = f"{len(self.contest.rounds[0].members):,} instances"
-            figure.supxlabel(f"Dashed: measured with {few} and scaled.", x=0.01, ha="left", fontsize=7)
+        foot = textwrap.fill(" ".join(self._foot()), FOOT_CHARACTERS)
+        figure.supxlabel(foot, x=0.01, ha="left", fontsize=7, color="#555555", parse_math=False)
         drawn = BytesIO()
         # Identifiers that do not change from one call to the next, and no date of SVG's own.
         with mpl.rc_context({"svg.hashsalt": path.stem}):
@@ -183,7 +186,3 @@ def cells(point: Point) -> tuple[str, ...]:
 
 def _machine(point: Point) -> str:
     return f"{point.place} of {point.device}" if "core" in point.place else point.place
-
-
-def _disturbed(point: Point) -> bool:
-    return point.busy is not None and point.busy < DISTURBED
