@@ -42,8 +42,8 @@ def test_info_says_untrained(dact, monkeypatch: pytest.MonkeyPatch):
     """Without weights, `dact info` says so plainly."""
     monkeypatch.setattr(information, "shipped", list)
     answer = dact("info")
-    assert (answer.code, answer.out) == (0, "")
-    assert "untrained" in answer.err
+    assert (answer.code, answer.err) == (0, "")
+    assert "untrained" in answer.out
     assert dact("info", "--json").record["weights"] == []
 
 
@@ -53,13 +53,13 @@ def test_info_shows_cards(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     card = Card(name="tsp20", problem="tsp", size=20, gaps={"T=1k": 1.25}, created="2024-01-02", note="barely trained")
     save_weights(tmp_path / "tsp20.safetensors", Weights(policy=plain.policy, critic=plain.critic, card=card))
     monkeypatch.setattr(information, "shipped", lambda: [tmp_path / "tsp20.safetensors"])
-    err = dact("info").err
+    out = dact("info").out
     for word in ("tsp20", "TSP", "20", "1.250 %", "2024-01-02", "T=1k"):
-        assert word in err
-    assert "barely" not in err
+        assert word in out
+    assert "barely" not in out
     record = dact("info", "--json").record
     assert record["weights"][0]["gaps"] == {"T=1k": 1.25}
-    assert {"dact", "torch", "numpy", "python", "triton", "devices", "threads"} <= set(record)
+    assert {"dact", "torch", "numpy", "python", "triton", "searches", "devices", "threads"} <= set(record)
 
 
 def test_bench_cpu(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

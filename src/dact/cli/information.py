@@ -1,4 +1,4 @@
-"""`dact info`: versions, devices, weights."""
+"""`dact info`: versions, search methods, devices, weights."""
 
 import json
 import platform
@@ -9,8 +9,9 @@ from typing import Any
 import torch
 
 from dact import __version__
-from dact.cli.screen import emit, note, show_table
+from dact.cli.screen import emit, table_text
 from dact.instances import facts_of
+from dact.pipeline import SEARCHES
 from dact.policy import Card, read_card, shipped
 
 PACKAGES = ("torch", "numpy", "triton")
@@ -24,23 +25,24 @@ def show_info(*, as_json: bool) -> None:
     if as_json:
         emit(json.dumps(facts | {"weights": [asdict(card) for card in cards]}))
         return
-    show_table(("what", "value"), [(name, _text(value)) for name, value in facts.items()], texts=2)
-    note("")
+    lines = [table_text(("what", "value"), [(name, _text(value)) for name, value in facts.items()], texts=2), ""]
     if cards:
-        show_table(COLUMNS, [_row(card) for card in cards], texts=2)
-        for how, names in _measured(cards).items():
-            note(f"gap of {', '.join(names)}: {how}")
+        lines.append(table_text(COLUMNS, [_row(card) for card in cards], texts=2))
+        lines += [f"gap of {', '.join(names)}: {how}" for how, names in _measured(cards).items()]
+        lines.append("weights are for the search policy; hybrid, the default of dact solve, needs none")
     else:
-        note("no trained weights are installed: the policy is untrained (random weights)")
+        lines.append("no trained weights are installed: the policy is untrained (random weights)")
+    emit("\n".join(lines))
 
 
 def gather() -> dict[str, Any]:
-    """Versions, devices and threads."""
+    """Versions, search methods, devices and threads."""
     cuda = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
     return {
         "dact": __version__,
         "python": platform.python_version(),
         **{package: _version(package) for package in PACKAGES},
+        "searches": list(SEARCHES),
         "devices": ["cpu", *cuda],
         "threads": torch.get_num_threads(),
     }
