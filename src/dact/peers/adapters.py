@@ -169,7 +169,7 @@ PEERS = (
         module="hygese",
         solve=by_hgs,
         takes=_with_capacity,
-        limit="time limit, by its process's clock",
+        limit="CPU time limit",
     ),
     Peer(
         key="lkh",
