@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dact
-from dact.instances import InputError, Instance, check, generate_set, mended, read_start, write_solution
+from dact.instances import InputError, Instance, check, generate_set, read_start, repaired, write_solution
 
 LINE = np.array([[float(place), 0.0] for place in range(8)])
 
@@ -27,13 +27,13 @@ def street(demand: list[int], capacity: int = 4, names: tuple[str, ...] = (), ve
 
 def test_a_solution_stays_as_it_is() -> None:
     """Nothing is done to a start that is one."""
-    start = mended(street([1, 1, 1, 1]), [[4, 1], [2, 3]])
+    start = repaired(street([1, 1, 1, 1]), [[4, 1], [2, 3]])
     assert (start.routes, start.repairs) == (((4, 1), (2, 3)), ())
 
 
 def test_customers_that_came_and_went() -> None:
     """Those that are gone are dropped, new ones are put where they cost least, and both are told."""
-    start = mended(street([1, 1, 1, 1]), [[1, 9, 4], [8], [2]])
+    start = repaired(street([1, 1, 1, 1]), [[1, 9, 4], [8], [2]])
     assert start.routes == ((1, 3, 4), (2,))
     assert start.repairs == (
         "2 customers that are gone were dropped: 9, 8",
@@ -43,24 +43,24 @@ def test_customers_that_came_and_went() -> None:
 
 def test_customers_that_grew() -> None:
     """An overloaded route is cut into as few parts as possible, where that is cheapest."""
-    start = mended(street([2, 2, 2, 2, 1]), [[5], [1, 2, 3, 4]])
+    start = repaired(street([2, 2, 2, 2, 1]), [[5], [1, 2, 3, 4]])
     assert start.routes == ((5,), (1, 2), (3, 4))
     assert start.repairs == ("route 2 was overloaded and split into 2",)
 
 
 def test_a_new_customer_without_room() -> None:
     """Where no vehicle has room, another one drives."""
-    assert mended(street([4, 4, 1]), [[1], [2]]).routes == ((1,), (2,), (3,))
+    assert repaired(street([4, 4, 1]), [[1], [2]]).routes == ((1,), (2,), (3,))
 
 
 def test_a_fleet_is_kept() -> None:
     """With a limit on vehicles, routes are dissolved into the others; what does not fit is refused by its name."""
-    start = mended(street([1, 1, 1, 1], vehicles=1), [[1, 2], [4]])
+    start = repaired(street([1, 1, 1, 1], vehicles=1), [[1, 2], [4]])
     assert (len(start.routes), start.repairs[-1]) == (1, "1 route was dissolved")
     full = street([3, 3, 1, 1], vehicles=2)
-    assert check(full, mended(full, [[1], [2], [3], [4]]).routes).feasible
+    assert check(full, repaired(full, [[1], [2], [3], [4]]).routes).feasible
     with pytest.raises(InputError, match=r"needs more than 3 vehicles: customer 3 fits into no other route"):
-        mended(street([3, 3, 2, 2, 2], vehicles=3), [[1], [2], [4, 5]])
+        repaired(street([3, 3, 2, 2, 2], vehicles=3), [[1], [2], [4, 5]])
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_fleet_is_kept() -> None:
 def test_what_cannot_be_mended(routes: list[list[int]], message: str) -> None:
     """A start of which nobody knows what was meant is refused with its route."""
     with pytest.raises(InputError, match=message):
-        mended(street([1, 1, 1]), routes)
+        repaired(street([1, 1, 1]), routes)
 
 
 def test_names_win_over_numbers(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_names_win_over_numbers(tmp_path: Path) -> None:
 def test_names_that_are_not_unique(tmp_path: Path) -> None:
     """Routes by names need names that are."""
     with pytest.raises(InputError, match="the name 'Ann' is used twice"):
-        mended(street([1, 1], names=("Base", "Ann", "Ann")), [["Ann"]])
+        repaired(street([1, 1], names=("Base", "Ann", "Ann")), [["Ann"]])
 
 
 def test_tours(tmp_path: Path) -> None:
@@ -102,11 +102,11 @@ def test_tours(tmp_path: Path) -> None:
     start = read_start(path, line)
     assert check(line, start.routes).feasible
     assert start.repairs[0] == "1 customer that is gone was dropped: 9"
-    assert mended(line, [[]]).routes[0] != ()
+    assert repaired(line, [[]]).routes[0] != ()
 
 
 def test_a_start_in_python(tmp_path: Path) -> None:
-    """`start=` takes a file or routes; the answer is no worse than the mended start, and says what was mended."""
+    """`start=` takes a file or routes; the answer is no worse than the repaired start, and says what was repaired."""
     instance = generate_set("cvrp", 12, 1, seed=2)[0]
     first = dact.solve(instance, steps=30)
     write_solution(tmp_path / "a.sol", instance, first.routes, first.cost)

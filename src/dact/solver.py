@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
-from dact.instances import InputError, Instance, Routes, Start, check, mended, read_start
+from dact.instances import InputError, Instance, Routes, Start, check, read_start, repaired
 from dact.instances.stop_lists import COLUMNS as STOP_COLUMNS
 from dact.instances.stop_lists import stop_rows
 from dact.pipeline import STARTS, Answer, Pipeline, SolveConfig, Starts
@@ -142,7 +142,7 @@ def _given_start(instances: Sequence[Instance], start: StartLike) -> Start | Non
     if isinstance(start, str | Path):
         return read_start(start, instances[0])
     try:
-        return mended(instances[0], start)
+        return repaired(instances[0], start)
     except InputError as error:
         raise InputError(f"the start {error}") from None
 

@@ -124,7 +124,7 @@ def test_warm_start_is_never_worsened(dact, depot: Path, tmp_path: Path):
 
 
 def test_a_start_of_another_day(dact, depot: Path, tmp_path: Path):
-    """A start that lacks a customer, has one that is gone and overloads a vehicle is mended, which is told."""
+    """A start that lacks a customer, has one that is gone and overloads a vehicle is repaired, which is reported."""
     start = tmp_path / "start.sol"
     start.write_text("Route #1: 1 2 3\nRoute #2: 4 77\n")
     answer = dact("solve", depot, "--start", start, "--steps", 0, "--json")

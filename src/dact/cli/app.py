@@ -16,7 +16,7 @@ from dact.cli.reproduce_app import reproduce
 
 app = typer.Typer(
     name="dact",
-    help="Solve travelling-salesman and vehicle-routing problems with a learnt improvement policy.",
+    help="Solve travelling-salesman and vehicle-routing problems: by local search, or by a learnt policy.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -25,13 +25,14 @@ app.add_typer(draw, name="plot")
 app.command()(reproduce)
 
 NO_MEMORY = "can't allocate memory"
-"""How PyTorch says on a CPU that there is none left."""
+"""PyTorch's message when a CPU runs out of memory."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command. A user's mistake (ValueError) is one sentence on stderr and exit code 2.
+    """Run a command and return its exit code.
 
-    So are a lack of memory, a failed read or write, and an error of ours that was recognised, with exit code 1.
+    A user's mistake (ValueError) is one sentence on stderr and exit code 2. Out of memory, a failed read or write, and
+    an infeasible answer (a bug of DACT) are one sentence and exit code 1.
     """
     try:
         with warnings.catch_warnings():
@@ -55,11 +56,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _say_cautions() -> None:
-    """Warnings about files are for people; others are for programmers, and stay as they are."""
+    """Print warnings about files as one line; other warnings are unchanged."""
     before = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:  # noqa: ANN401
-        # By its name, so as not to load NumPy for the help.
+        # By name, so that --help does not load NumPy.
         if category.__name__ == "InputWarning":
             print(f"warning: {message}", file=sys.stderr)
         else:
@@ -101,18 +102,18 @@ def solve(
     time_limit: Annotated[float | None, typer.Option(help="Seconds for each instance.")] = None,
     target: Annotated[float | None, typer.Option(help="Stop when the cost is this low.")] = None,
     start: Annotated[
-        str, typer.Option(help="greedy, random, or an old solution (.tour, .sol, .json, .csv); mended if it must be.")
+        str, typer.Option(help="greedy, random, or an earlier solution (.tour, .sol, .json, .csv), repaired if needed.")
     ] = "greedy",
     seed: options.Seed = 0,
-    seeds: Annotated[int, typer.Option(help="Solve with so many seeds, from --seed on; the best counts.")] = 1,
+    seeds: Annotated[int, typer.Option(help="Number of seeds to try, from --seed on; the best answer is kept.")] = 1,
     **settings: Any,  # noqa: ANN401 - of the types that the groups of options have
 ) -> None:
-    """Improve a solution of each instance and report the best one ever seen.
+    """Solve instances: improve a start of each and report the best solution found.
 
-    --out, --plot and --animate take a file where one instance is solved; a folder gets a file per instance.
+    --out, --plot and --animate take a file name for one instance, or a folder, which gets a file per instance.
 
-    Ctrl-C ends the search, reports and writes the best so far, and exits with code 130. Where --out is a folder, the
-    same command goes on from there.
+    Ctrl-C ends the search, reports and writes the best solutions so far, and exits with code 130. If --out is a folder,
+    the same command continues from there.
     """
     from dact.cli.desk import Outputs
     from dact.cli.inputs import Request
@@ -134,21 +135,21 @@ def evaluate(
     shard: Annotated[str, typer.Option(help="Every n-th block from the i-th on, as i/n: 1/4 to 4/4.")] = "1/1",
     rows: Annotated[
         int | None,
-        typer.Option(help="Instances in a block, searched side by side; default: what suits the device."),
+        typer.Option(help="Instances per block, searched as one batch; default: what suits the device."),
     ] = None,
     start: Annotated[str, typer.Option(help="greedy or random.")] = "greedy",
     seed: options.Seed = 0,
     max_nodes: options.MaxNodes = options.MAX_NODES,
     out: Annotated[
-        Path | None, typer.Option(help="A .jsonl file to keep finished blocks in; the same command goes on from it.")
+        Path | None, typer.Option(help="A .jsonl file for finished blocks; the same command continues from it.")
     ] = None,
     as_json: options.Json = False,
     **settings: object,
 ) -> None:
-    """Solve a set and report the mean cost, the mean gap to its reference costs, and the speed.
+    """Solve a set of instances and report mean cost, mean gap to its reference costs, and speed.
 
-    An instance draws by the seed and its place in the set, so that shards, `torchrun -m dact evaluate` and runs that go
-    on give the costs of one run (blocks have at most 1000 rows by default where they are shared or kept).
+    Random numbers depend on the seed and an instance's index in the set, so that shards, `torchrun -m dact evaluate`
+    and continued runs give the costs of a single run (blocks then have at most 1000 instances by default).
 
     Ctrl-C keeps the finished blocks in --out and exits with code 130.
     """
@@ -180,14 +181,14 @@ def generate(
 
 @app.command()
 def serve(
-    port: Annotated[int, typer.Option(help="Of the page on this machine; 0 takes any that is free.")] = 8017,
+    port: Annotated[int, typer.Option(help="Port of the page on this machine; 0: any free one.")] = 8017,
     open_page: Annotated[
-        bool | None, typer.Option("--open/--no-open", help="Show the page in a browser; default: where there is one.")
+        bool | None, typer.Option("--open/--no-open", help="Open the page in a browser; default: if there is one.")
     ] = None,
 ) -> None:
     """Serve a page that shows searches while they run: drop a file, or click nodes onto the plane.
 
-    Only this machine can reach it, and it needs no network. Ctrl-C ends it. Needs the extra `web`.
+    It is reachable from this machine only and needs no network. Ctrl-C ends it. Needs the extra `web`.
     """
     from dact.cli.serving import serve_page
 
@@ -196,7 +197,7 @@ def serve(
 
 @app.command()
 def info(as_json: options.Json = False) -> None:
-    """Show versions, devices, and the weights found with how good they are."""
+    """Show versions, devices, and the shipped weights with their quality."""
     from dact.cli.information import show_info
 
     show_info(as_json=as_json)
@@ -206,10 +207,11 @@ def info(as_json: options.Json = False) -> None:
 def import_checkpoint(
     file: Annotated[Path, typer.Argument(metavar="FILE.pt", help="A checkpoint of the authors' code.")],
     size: Annotated[
-        int | None, typer.Option(help="Nodes (customers) it was trained on; default: told by the name, else 100.")
+        int | None,
+        typer.Option(help="Nodes (customers) it was trained on; default: from the file name, otherwise 100."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Default: FILE.safetensors.")] = None,
-    problem: Annotated[str | None, typer.Option(help="tsp or cvrp; default: told by the parameters.")] = None,
+    problem: Annotated[str | None, typer.Option(help="tsp or cvrp; default: from the parameters.")] = None,
 ) -> None:
     """Convert a checkpoint of the authors into weights for `--weights`."""
     from dact.cli.checkpoints import convert, size_in_name
@@ -225,8 +227,8 @@ def import_checkpoint(
 @app.command()
 def train(
     config: Annotated[Path | None, typer.Argument(metavar="CONFIG.toml", help="See configs/.")] = None,
-    minutes: Annotated[float | None, typer.Option(help="Limit of this call; --resume goes on later.")] = None,
-    resume: Annotated[Path | None, typer.Option(metavar="DIR", help="Go on with the run in this folder.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Time limit of this call; continue with --resume.")] = None,
+    resume: Annotated[Path | None, typer.Option(metavar="DIR", help="Continue the run in this folder.")] = None,
     init: Annotated[
         str | None, typer.Option(metavar="WEIGHTS", help="Start from weights: a name, a file or a run's folder.")
     ] = None,
@@ -240,11 +242,11 @@ def train(
     tensorboard: Annotated[bool, typer.Option(help="Write TensorBoard's files too.")] = True,
     as_json: options.Json = False,
 ) -> None:
-    """Train a policy with n-step PPO, or go on with a run.
+    """Train a policy with n-step PPO, or continue a run.
 
     The folder gets metrics.csv (see `dact plot training`), best.safetensors (for --weights) and checkpoint.pt.
 
-    Ctrl-C and SIGTERM write a checkpoint, say how to go on, and exit with code 130.
+    Ctrl-C and SIGTERM write a checkpoint, print how to continue, and exit with code 130.
     """
     from dact.cli.training import TrainRequest, train_one, train_sweep
 

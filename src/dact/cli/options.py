@@ -7,26 +7,30 @@ from typing import Annotated, Any
 
 import typer
 
-Augment = Annotated[int, typer.Option(help="Search this many of the eight symmetric pictures side by side.")]
+Augment = Annotated[int, typer.Option(help="policy: search this many of the eight symmetric copies in parallel.")]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object per line on stdout, and nothing else there.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout, one object per line.")]
 MaxNodes = Annotated[int, typer.Option(help="Refuse instances of more nodes.")]
 MAX_NODES = 20_000
-"""As `dact.instances.limits` has it, which would load NumPy for the help."""
-Operator = Annotated[str, typer.Option(help="two_opt, insert, swap, or auto: as the weights were trained.")]
-Patience = Annotated[int, typer.Option(help="Steps without a better solution before going back to the best one.")]
+"""The same as in `dact.instances.limits`, which would load NumPy for --help."""
+Operator = Annotated[str, typer.Option(help="policy: two_opt, insert, swap, or auto: as the weights were trained.")]
+Patience = Annotated[
+    int, typer.Option(help="policy: steps without a better solution before a restart from the best one.")
+]
 Precision = Annotated[
-    str, typer.Option(help="float32, tf32, float16 or bfloat16; auto: float16 on a GPU, float32 on a CPU.")
+    str, typer.Option(help="policy: float32, tf32, float16 or bfloat16; auto: float16 on a GPU, float32 on a CPU.")
 ]
 Search = Annotated[
     str,
-    typer.Option(help="hybrid (kicks and local search), policy (the paper's), auto (by the settings that are given)."),
+    typer.Option(
+        help="hybrid (kicks and local search), policy (the paper's), auto: hybrid, or policy if its options are given."
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same answer.")]
 Weights = Annotated[
     str | None,
     typer.Option(
-        help="A name that `dact info` lists, a file, or a run's folder; default: those trained nearest to the size."
+        help="policy: a name that `dact info` lists, a file, or a run's folder; default: by the nearest size."
     ),
 ]
 OutFile = Annotated[Path, typer.Option(help="The file to write.")]
@@ -34,30 +38,34 @@ OutRows = Annotated[Path | None, typer.Option(help="A CSV file to append the row
 
 Command = Callable[..., None]
 
-Walks = Annotated[int, typer.Option(help="hybrid: rows that search one instance; 0: what fills the device.")]
-Kick = Annotated[str, typer.Option(help="hybrid: pairs, nearby, bridge (TSP), ruin; auto: what was measured best.")]
-KickSize = Annotated[int, typer.Option(help="hybrid: moves of a kick, or strings that are taken out; 0: the usual.")]
-Neighbours = Annotated[int, typer.Option(help="hybrid: nearest customers that moves are tried with; 0: the usual.")]
+Walks = Annotated[int, typer.Option(help="hybrid: parallel searches of one instance; 0: as many as fill the device.")]
+Kick = Annotated[
+    str, typer.Option(help="hybrid: pairs, nearby, bridge (TSP), ruin; auto: the best in our measurements.")
+]
+KickSize = Annotated[int, typer.Option(help="hybrid: moves of a kick, or strings removed by ruin; 0: default.")]
+Neighbours = Annotated[int, typer.Option(help="hybrid: nearest customers that moves are tried with; 0: default.")]
 Temperature = Annotated[
-    float, typer.Option(help="hybrid: how much worse an accepted tour may be, in mean legs; -1: the usual.")
+    float, typer.Option(help="hybrid: how much worse an accepted tour may be, in mean legs; -1: default.")
 ]
 
 
 def reading(
-    rounding: Annotated[str | None, typer.Option(help="nearest, none or ceil instead of the file's own.")] = None,
-    capacity: Annotated[float | None, typer.Option(help="Of a vehicle, for CSV files with a demand column.")] = None,
+    rounding: Annotated[
+        str | None, typer.Option(help="Rounding of distances: nearest, none or ceil; default: the file's own.")
+    ] = None,
+    capacity: Annotated[
+        float | None, typer.Option(help="Capacity of a vehicle, for CSV files with a demand column.")
+    ] = None,
     vehicles: Annotated[
-        int | None, typer.Option(min=1, help="The most routes that an answer may have; default: VEHICLES of the file.")
+        int | None, typer.Option(min=1, help="Largest number of routes; default: VEHICLES of the file.")
     ] = None,
     demand_unit: Annotated[
-        float | None, typer.Option(help="Count decimal demands of CSV files in this unit, as 0.5; rounded up.")
+        float | None, typer.Option(help="Unit for decimal demands of CSV files, such as 0.5; rounded up.")
     ] = None,
     matrix: Annotated[
         Path | None, typer.Option(help="Distances of a CSV file's rows (.csv, .npy), from row to column.")
     ] = None,
-    best_known: Annotated[
-        Path | None, typer.Option(help="A CSV file with the columns name,value to compare with.")
-    ] = None,
+    best_known: Annotated[Path | None, typer.Option(help="A CSV file with the columns name,value, for gaps.")] = None,
     max_nodes: MaxNodes = MAX_NODES,
 ) -> None:
     """How `dact solve` reads files: fields of the same names in `Request`."""

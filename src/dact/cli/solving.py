@@ -113,7 +113,7 @@ def _say_interrupted(waiting: list[str]) -> None:
 
 
 def _given_start(start: str, instances: list[Instance]) -> Start | None:
-    """The start that a file gives, mended where it has to be; None where the start is made."""
+    """The start from a file, repaired if needed; None for "greedy" and "random"."""
     if start in STARTS:
         return None
     path = Path(start)

@@ -11,7 +11,7 @@ from dact.instances.published import best_known, read_best_known
 from dact.instances.pyvrp_data import from_pyvrp, to_pyvrp
 from dact.instances.reading import read, read_set, with_references
 from dact.instances.solutions import read_solution, write_solution
-from dact.instances.starts import Start, mended, read_start
+from dact.instances.starts import Start, read_start, repaired
 
 __all__ = [
     "FACTS",
@@ -30,12 +30,12 @@ __all__ = [
     "facts_of",
     "from_pyvrp",
     "generate_set",
-    "mended",
     "read",
     "read_best_known",
     "read_set",
     "read_solution",
     "read_start",
+    "repaired",
     "simplest_routes",
     "to_pyvrp",
     "with_references",

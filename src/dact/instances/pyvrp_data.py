@@ -82,7 +82,7 @@ def _refuse_more(data: Foreign) -> None:
     }
     for reason, found in reasons.items():
         if found:
-            raise InputError(f"PyVRP's data has {reason}, which DACT cannot keep to")
+            raise InputError(f"PyVRP's data has {reason}, which DACT does not support")
 
 
 def _pyvrp() -> Foreign:

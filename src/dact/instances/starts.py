@@ -33,10 +33,10 @@ def read_start(path: str | Path, instance: Instance) -> Start:
     """
     path = Path(path)
     with naming(path):
-        return mended(instance, read_stops(path, instance), numbered=True)
+        return repaired(instance, read_stops(path, instance), numbered=True)
 
 
-def mended(instance: Instance, stops: Sequence[Sequence[Stop]], *, numbered: bool = False) -> Start:
+def repaired(instance: Instance, stops: Sequence[Sequence[Stop]], *, numbered: bool = False) -> Start:
     """Repair routes of names or instance indices (or, if `numbered`, of numbers as in files) for this instance.
 
     Unknown nodes are dropped, overloaded routes split, and missing nodes inserted where that is cheapest. InputError
@@ -56,11 +56,11 @@ def mended(instance: Instance, stops: Sequence[Sequence[Stop]], *, numbered: boo
         repairs.append(_sentence(len(new), "that is new was inserted", "that are new were inserted", titles))
     draft.insert(new)
     repairs += draft.spare_vehicles()
-    mended_routes = tuple(tuple(route) for route in draft.routes if route)
-    fault = check(instance, mended_routes).violations
+    repaired_routes = tuple(tuple(route) for route in draft.routes if route)
+    fault = check(instance, repaired_routes).violations
     if fault:
-        raise InputError(f"cannot be mended for {shown(instance.name)}: {fault[0]}")
-    return Start(routes=mended_routes, repairs=tuple(repairs))
+        raise InputError(f"cannot be repaired for {shown(instance.name)}: {fault[0]}")
+    return Start(routes=repaired_routes, repairs=tuple(repairs))
 
 
 def _known(
