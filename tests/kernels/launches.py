@@ -154,6 +154,24 @@ def launch_move_log_prob() -> None:
         torch.autograd.grad(log_prob.sum(), own)
 
 
+def launch_single_aspect() -> None:
+    """Picking a move and its log-probability for the single-aspect policy: half the heads, twice as wide."""
+    own = Aggregation(empty(32, 4), *network[1:])
+    for size in (50, 100):
+        for dtype in (torch.float16, torch.float32):
+            make, rows = partial(torch.empty, device="meta"), 1000
+            pairs = make(1, rows, size, 512, dtype=dtype), make(1, rows, size, 128, dtype=dtype)
+            settings = {"tour_BN": make(rows, size, dtype=torch.long), "last_move_B2": make(rows, 2, dtype=torch.long)}
+            settings["draw_2B"] = make(2, rows, dtype=torch.float64)
+            pick_move_triton(*pairs, own, clip=6.0, **settings, feasible=ALL_MOVES)
+        shapes = ((1, 3, size, 512), (1, 3, size, 128), *(each.shape for each in own))
+        query, key, *weights = learnt = [empty(shape, requires_grad=True) for shape in shapes]
+        settings = {"clip": 6.0, "open_BNN": empty(3, size, size, dtype=torch.bool), "move_B2": long(3, 2)}
+        settings |= {"dtype": torch.float16, "precision": "tf32"}
+        log_prob, _ = move_log_prob_triton(query, key, Aggregation(*weights), **settings)
+        torch.autograd.grad(log_prob.sum(), learnt)
+
+
 def launch_critic() -> None:
     """The critic's layers with the paper's widths, and their gradients."""
     for size, dtype in ((20, torch.float16), (100, torch.float16), (100, torch.float32)):
@@ -238,6 +256,9 @@ GROUPS = {
         launch_training_layers, 36, dict.fromkeys(("_attention_kernel", "_feed_forward_kernel", "_layer_kernel"), 400)
     ),
     "log-probabilities": Group(launch_move_log_prob, 10, {"_pairs_kernel": 200}, {"_pairs_kernel": 2}),
+    "single aspect": Group(
+        launch_single_aspect, 18, {"_rows_kernel": 112, "_pairs_kernel": 136, "_operands_kernel": 472}
+    ),
     "critic": Group(launch_critic, 21),
     "loss": Group(launch_loss, 1),
 }

@@ -7,20 +7,15 @@ import pytest
 
 from dact.instances import InputError
 from dact.plotting.panels import new_figure
-from dact.reproduce import MODELS, STUDIES, Outcome, Picture, Request, Study, Table, reproduce
+from dact.reproduce import STUDIES, Outcome, Picture, Request, Study, Table, reproduce
 from dact.reproduce.writing import write
-from dact.training.config import load_config
-
-CONFIGS = Path(__file__).parents[2] / "configs"
 
 
 def outcome() -> Outcome:
     """A table and a picture of nothing."""
     figure = new_figure(3, 2)
     figure.add_subplot()
-    table = Table(
-        name="costs", title="Costs", columns=("set", "cost"), rows=(("a|b", 1.23456), ("c", None)), digits={"cost": 2}
-    )
+    table = Table(name="costs", title="Costs", columns={"set": None, "cost": 2}, rows=(("a|b", 1.23456), ("c", None)))
     outputs = (table, Picture(name="empty", title="Nothing", figure=figure))
     return Outcome(outputs=outputs, instances="3 of TSP20", seeds="7", smaller="3 instead of 10", missing=("a model",))
 
@@ -53,27 +48,20 @@ def test_page_and_rows(tmp_path: Path):
 
 def test_commands_do_not_tell_folders(tmp_path: Path):
     """What is written down can be called elsewhere."""
-    request = Request(out=tmp_path, data=tmp_path, shard=(2, 4), device="cpu")
-    assert request.command("main") == "dact reproduce main --data DATA --shard 2/4 --device cpu"
+    request = Request(out=tmp_path, data=tmp_path, train=True, shard=(2, 4), device="cpu")
+    assert request.command("main") == "dact reproduce main --train --data DATA --shard 2/4 --device cpu"
 
 
 def test_uneven_rows_are_refused():
     """A row with a cell too many would shift what stands below a header."""
     with pytest.raises(ValueError, match="2 columns, but a row of 1"):
-        Table(name="t", title="T", columns=("a", "b"), rows=((1,),))
+        Table(name="t", title="T", columns={"a": None, "b": None}, rows=((1,),))
 
 
 def test_unknown_names_are_refused(tmp_path: Path):
     """The error lists the names there are."""
     with pytest.raises(InputError, match="'figure' is not one of main"):
         reproduce("figure", Request(out=tmp_path))
-
-
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-def test_models_can_be_trained(model):
-    """The command that a missing model is made by names a config and settings that are there."""
-    config = load_config(CONFIGS / f"{model.config}.toml", [f"name={model.name}", *model.settings])
-    assert config.name == model.name
 
 
 def test_names_are_listed():

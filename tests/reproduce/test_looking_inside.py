@@ -8,6 +8,7 @@ import torch
 from dact.policy import Card, Policy, PolicyConfig, PositionConfig, Weights, make_critic, save_weights, single_aspect
 from dact.reproduce import STUDIES, NeedsError, Request, Table, reproduce
 from dact.reproduce.attention import AttentionConfig, near_rows
+from dact.reproduce.correlations import CorrelationsConfig
 from dact.reproduce.models import ABSOLUTE, ADDED, Model
 
 
@@ -20,14 +21,15 @@ def save_random(model: Model, folder: Path, config: PolicyConfig) -> None:
 
 def test_correlations_need_a_model(tmp_path: Path):
     """Without it nothing is made, and the error says how to train it and how long that takes."""
-    with pytest.raises(NeedsError, match=r"tsp20-single.*dact train configs/tsp20-fast.toml.*3 minutes"):
+    with pytest.raises(NeedsError, match=r"tsp20-single.*`dact reproduce correlations --train`.*30 s on"):
         reproduce("correlations", Request(out=tmp_path, models=tmp_path))
 
 
-def test_correlations(tmp_path: Path):
+def test_correlations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """With a model there are a picture and a row for each term."""
+    monkeypatch.setattr("dact.reproduce.correlations.FULL", CorrelationsConfig(count=2))
     save_random(ADDED, tmp_path, single_aspect(2))
-    outcome, paths = reproduce("correlations", Request(out=tmp_path, quick=True, models=tmp_path))
+    outcome, paths = reproduce("correlations", Request(out=tmp_path, models=tmp_path))
     assert {path.suffix for path in paths} == {".md", ".csv", ".png", ".svg"}
     (table,) = (output for output in outcome.outputs if isinstance(output, Table))
     assert [row[0] for row in table.rows] == ["node-node", "position-position", "node-position", "position-node"]

@@ -144,6 +144,15 @@ def test_published_sets(tmp_path: Path):
     assert published_set("tsp", 20, 3, tmp_path).reference_cost is None
 
 
+def test_paper_main_table():
+    """Four rows for each of six sets; augmented ones are x4 for TSP and x6 for CVRP."""
+    table = paper.main()
+    assert len(table) == 6
+    assert table["tsp", 100]["10000x4"] == paper.PaperRow(7.77, 0.09, "14 h")
+    assert table["cvrp", 20]["1000"] == paper.PaperRow(6.14, 0.04, "4 min")
+    assert all(len(searches) == 4 for searches in table.values())
+
+
 def test_paper_numbers():
     """The means of the paper's rows are the means that it prints."""
     rows = paper.libraries()
@@ -158,7 +167,10 @@ def test_paper_numbers():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["main", "libraries", "sizes", "stability"])
+@pytest.mark.parametrize(
+    "name",
+    ["main", "libraries", "sizes", "stability", "aspects", "curriculum", "operators", "correlations"],
+)
 def test_quick_versions(name: str, tmp_path: Path, data: Path):
     """As people call them; the page says that it is a quick version and what is smaller."""
     outcome, paths = reproduce(name, Request(out=tmp_path, quick=True, data=data, models=tmp_path, device="cpu"))

@@ -16,13 +16,17 @@ def reproduce(
         Path | None, typer.Option(metavar="DIR", help="Public instances and references: tsplib/, cvrplib/.")
     ] = None,
     models: Annotated[Path | None, typer.Option(metavar="DIR", help="Weights trained for comparisons.")] = None,
+    train: Annotated[
+        bool, typer.Option("--train", help="Train the weights that are missing, into --models; goes on where it ended.")
+    ] = False,
     shard: Annotated[str, typer.Option(help="Of searches over sets, as in `dact evaluate`: 1/4 to 4/4.")] = "1/1",
     device: options.Device = "auto",
     as_json: options.Json = False,
 ) -> None:
     """Make a table or figure of the paper with the paper's numbers beside ours: Markdown, CSV, PNG and SVG.
 
-    Ctrl-C keeps finished blocks of searches in --out, from which the same command goes on, and exits with code 130.
+    Ctrl-C keeps finished blocks of searches and the state of trainings in --out, from which the same command goes on,
+    and exits with code 130.
     """
     from dact.cli.evaluating import parse_shard
     from dact.cli.reproducing import list_studies, reproduce_one
@@ -31,5 +35,7 @@ def reproduce(
     if name is None:
         raise typer.Exit(list_studies(as_json=as_json))
     place = models or DEFAULT_MODELS
-    request = Request(out=out, quick=quick, data=data, models=place, shard=parse_shard(shard), device=device)
+    request = Request(
+        out=out, quick=quick, data=data, models=place, train=train, shard=parse_shard(shard), device=device
+    )
     raise typer.Exit(reproduce_one(name, request, as_json=as_json))

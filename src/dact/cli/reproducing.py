@@ -15,9 +15,13 @@ def list_studies(*, as_json: bool) -> int:
     printed = True
     for study in STUDIES.values() if as_json else ():
         facts = {"name": study.name, "what": study.what, "where": study.where, "needs": study.needs}
-        printed &= emit(json.dumps({**facts, "gpu_minutes": study.gpu_minutes, "quick": study.quick}))
-    rows = [(study.name, study.where, _minutes(study.gpu_minutes), study.what) for study in STUDIES.values()]
-    show_table(("name", "in the paper", "GPU minutes", "what"), rows, texts=4)
+        minutes = {"gpu_minutes": study.gpu_minutes, "training_minutes": study.training_minutes}
+        printed &= emit(json.dumps({**facts, **minutes, "quick": study.quick}))
+    rows = [
+        (study.name, study.where, _minutes(study.gpu_minutes), _minutes(study.training_minutes), study.what)
+        for study in STUDIES.values()
+    ]
+    show_table(("name", "in the paper", "GPU minutes", "with --train", "what"), rows, texts=5)
     return 0 if printed else FAILED
 
 
@@ -28,7 +32,8 @@ def reproduce_one(name: str, request: Request, *, as_json: bool) -> int:
     study = find_study(name)
     check_folder("--out", request.out)
     if study.gpu_minutes and not request.quick:
-        note(f"{name}: about {_minutes(study.gpu_minutes)} minutes on one H200; needs {study.needs}")
+        more = f", and up to {_minutes(study.training_minutes)} of training" if request.train else ""
+        note(f"{name}: about {_minutes(study.gpu_minutes)} minutes on one H200{more}; needs {study.needs}")
     interrupts = Interrupts()
     try:
         with interrupts, Bar(name) as bar:
@@ -39,7 +44,7 @@ def reproduce_one(name: str, request: Request, *, as_json: bool) -> int:
 
             outcome, paths = reproduce(name, replace(request, progress=progress))
     except KeyboardInterrupt:
-        note(f"interrupted: {request.out / 'runs'} keeps finished blocks, and the same command goes on from there")
+        note(f"interrupted: {request.out / 'runs'} keeps what was finished, and the same command goes on from there")
         return INTERRUPTED
     for sentence in outcome.missing:
         note(f"missing: {sentence}")

@@ -4,8 +4,10 @@ from pathlib import Path
 
 from dact.instances import InputError
 from dact.reproduce import (
+    aspects,
     attention,
     correlations,
+    curriculum,
     encoding,
     gray_code,
     libraries,
@@ -19,7 +21,7 @@ from dact.reproduce.models import MODELS
 from dact.reproduce.writing import write
 
 ORDER = (
-    *(main_table, libraries, sizes, stability),
+    *(main_table, libraries, sizes, aspects, curriculum, stability),
     *(operators, encoding, gray_code, attention, correlations),
 )
 STUDIES: dict[str, Study] = {each.STUDY.name: each.STUDY for each in ORDER}

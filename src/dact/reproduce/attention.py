@@ -12,11 +12,13 @@ from dact.pipeline import Pipeline, SolveConfig
 from dact.plotting.attention import attention_figure
 from dact.policy.attention import attention_weights
 from dact.reproduce.base import Cell, Outcome, Picture, Request, Study, Table
-from dact.reproduce.models import ABSOLUTE
+from dact.reproduce.models import ABSOLUTE, needed, training_minutes
+from dact.reproduce.trained import at_hand
 
 TRAINED, LARGER = 50, 100
 SET_SEED, SEED = 1234, 1
 ASPECTS = ("node aspect", "position aspect")
+SEEN = ("to neighbours", "to neighbours across the ends")
 NEAR = 2
 """Positions that count as neighbours, to either side."""
 
@@ -35,8 +37,8 @@ FULL, QUICK = AttentionConfig(), AttentionConfig(count=4, steps=20)
 def make(request: Request) -> Outcome:
     """A picture for each encoding there is a model of, and how much attention goes to neighbours."""
     config = QUICK if request.quick else FULL
-    there = ABSOLUTE.exists(request.models)
-    sources = {"cyclic": "tsp50"} | ({"absolute": str(ABSOLUTE.path(request.models))} if there else {})
+    there = at_hand([ABSOLUTE], request)
+    sources = {"cyclic": "tsp50"} | ({"absolute": str(there[ABSOLUTE.name])} if there else {})
     pictures: list[Picture] = []
     rows: list[tuple[Cell, ...]] = []
     for number, (kind, weights) in enumerate(sources.items()):
@@ -56,7 +58,7 @@ def make(request: Request) -> Outcome:
             "even attention.",
         ),
         smaller=f"{config.count} instances instead of {FULL.count}, after {config.steps} steps instead of {FULL.steps}",
-        missing=() if there else (ABSOLUTE.needed(request.models),),
+        missing=needed([] if there else [ABSOLUTE], request.models, "attention"),
         device=SolveConfig(device=request.device).torch_device().type,
     )
 
@@ -100,13 +102,11 @@ def _picture(kind: str, seen: dict[int, Tensor]) -> Picture:
 
 
 def _table(rows: list[tuple[Cell, ...]]) -> Table:
-    columns = ("encoding", "set", "aspect", "to neighbours", "to neighbours across the ends")
     return Table(
         name="neighbours",
         title=f"Mean attention to the {NEAR} positions on either side, as a multiple of even attention",
-        columns=columns,
-        rows=tuple(rows),
-        digits=dict.fromkeys(columns[3:], 2),
+        columns=dict.fromkeys(("encoding", "set", "aspect")) | dict.fromkeys(SEEN, 2),
+        rows=rows,
     )
 
 
@@ -116,5 +116,6 @@ STUDY = Study(
     where="Figure 6",
     make=make,
     needs=f"for the absolute encoding: {ABSOLUTE.name}",
+    training_minutes=training_minutes([ABSOLUTE]),
     quick=f"{QUICK.count} instances, {QUICK.steps} steps",
 )

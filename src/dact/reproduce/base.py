@@ -1,6 +1,6 @@
 """What a reproduction is: a request, what it gives, and what it needs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +31,8 @@ class Request:
     """Public instances and reference costs: `tsplib/`, `cvrplib/`, `test_reference/`."""
     models: Path = DEFAULT_MODELS
     """Where weights trained for comparisons lie."""
+    train: bool = False
+    """Train those that are missing."""
     shard: tuple[int, int] = (1, 1)
     """Of searches over sets: every n-th block from the i-th on."""
     device: str = "auto"
@@ -39,8 +41,8 @@ class Request:
     def command(self, name: str) -> str:
         """What was called, without the folders of this machine."""
         number, shards = self.shard
-        parts = ["dact reproduce", name, "--quick" if self.quick else "", "--data DATA" if self.data else ""]
-        parts += [f"--shard {number}/{shards}" if shards > 1 else ""]
+        parts = ["dact reproduce", name, "--quick" if self.quick else "", "--train" if self.train else ""]
+        parts += ["--data DATA" if self.data else "", f"--shard {number}/{shards}" if shards > 1 else ""]
         parts += [f"--device {self.device}" if self.device != "auto" else ""]
         return " ".join(part for part in parts if part)
 
@@ -51,10 +53,9 @@ class Table:
 
     name: str
     title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    digits: Mapping[str, int] = field(default_factory=dict)
-    """Decimals of a column in Markdown."""
+    columns: Mapping[str, int | None]
+    """Headers, and the decimals that Markdown rounds to; None: as it is."""
+    rows: Sequence[tuple[Cell, ...]]
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -105,5 +106,7 @@ class Study:
     needs: str = "nothing"
     gpu_minutes: float = 0.0
     """Of a full run on one H200, by the speeds in docs/results.md; 0 where a CPU does it in seconds."""
+    training_minutes: float = 0.0
+    """That `--train` takes besides, where no model is there yet."""
     quick: str = "the same as the full version"
     """What `--quick` makes smaller."""

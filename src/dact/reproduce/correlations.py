@@ -9,10 +9,12 @@ from dact.instances.arrays import FloatArray
 from dact.kernels.row_draws import streams
 from dact.plotting.attention import plot_correlation
 from dact.plotting.panels import new_figure
+from dact.policy import load_weights
 from dact.policy.attention import TERMS, correlation_terms
 from dact.problems import PROBLEMS
-from dact.reproduce.base import Cell, Outcome, Picture, Request, Study, Table
-from dact.reproduce.models import ADDED
+from dact.reproduce.base import Cell, NeedsError, Outcome, Picture, Request, Study, Table
+from dact.reproduce.models import ADDED, needed, training_minutes
+from dact.reproduce.trained import compared
 
 SIZE, SET_SEED, SEED = 20, 1234, 1
 
@@ -30,7 +32,10 @@ FULL, QUICK = CorrelationsConfig(), CorrelationsConfig(count=32)
 def make(request: Request) -> Outcome:
     """The four terms, as means over instances and heads; nothing without the model."""
     config = QUICK if request.quick else FULL
-    weights = ADDED.load(request.models)
+    path = compared([ADDED], "correlations", request).get(ADDED.name)
+    if path is None:
+        raise NeedsError(*needed([ADDED], request.models, "correlations"))
+    weights = load_weights(path)
     problem, instances = PROBLEMS["tsp"], generate_set("tsp", SIZE, config.count, SET_SEED)
     batch = problem.collate_set(instances)
     tour_BN = problem.random_start(batch, streams(SEED, range(config.count), torch.device("cpu"), 1))
@@ -57,16 +62,14 @@ def make(request: Request) -> Outcome:
 
 
 def _table(mean: dict[str, FloatArray], spread: dict[str, float]) -> Table:
-    columns = ("term", "mean", "spread over position pairs", "spread over instances")
     rows: list[tuple[Cell, ...]] = [
         (term, float(mean_NN.mean()), float(mean_NN.std()), spread[term]) for term, mean_NN in mean.items()
     ]
     return Table(
         name="spread",
         title="Scores before the softmax: mean, and standard deviations",
-        columns=columns,
-        rows=tuple(rows),
-        digits=dict.fromkeys(columns[1:], 3),
+        columns={"term": None, "mean": 3, "spread over position pairs": 3, "spread over instances": 3},
+        rows=rows,
     )
 
 
@@ -76,5 +79,6 @@ STUDY = Study(
     where="Figure 8, Appendix A",
     make=make,
     needs=ADDED.name,
+    training_minutes=training_minutes([ADDED]),
     quick=f"{QUICK.count} instances",
 )

@@ -14,6 +14,11 @@ KINDS = {
     "cyclic_paper": "cyclic, Eq. 4 to the letter",
     "sinusoidal": "absolute",
 }
+COLUMNS = {
+    "encoding": None,
+    **dict.fromkeys(("neighbours, mean", "neighbours, least", "last and first", "opposite, mean"), 3),
+    "variance, %": 1,
+}
 DRAWN = ("cyclic", "sinusoidal")
 PANELS = {
     "vectors": (plot_vectors, "The encodings themselves"),
@@ -52,13 +57,11 @@ def likeness(tables: dict[str, FloatArray]) -> Table:
         opposite = float(np.mean([cosine_NN[place, place + POSITIONS // 2] for place in range(POSITIONS // 2)]))
         tail, share = float(cosine_NN[0, -1]), principal_components(table_ND)[1]
         rows.append((KINDS[kind], float(around_N.mean()), float(around_N.min()), tail, opposite, 100 * sum(share)))
-    columns = ("encoding", "neighbours, mean", "neighbours, least", "last and first", "opposite, mean", "variance, %")
     return Table(
         name="likeness",
         title="Cosines of the encodings of two positions, and the variance in two components",
-        columns=columns,
-        rows=tuple(rows),
-        digits=dict.fromkeys(columns[1:5], 3) | {columns[5]: 1},
+        columns=COLUMNS,
+        rows=rows,
     )
 
 

@@ -24,7 +24,7 @@ def make(request: Request) -> Outcome:
     plot_pattern(place_P, even_P, 1.0, "base pattern, even dimensions (sine)", axes[0])
     plot_pattern(place_P, odd_P, 1.0, "base pattern, odd dimensions (cosine)", axes[1])
     codes = tuple((number, *(int(digit) for digit in code)) for number, code in enumerate(digit_GN.T))
-    columns = ("number", *(f"digit {row + 1}" for row in range(DIGITS)))
+    columns = dict.fromkeys(("number", *(f"digit {row + 1}" for row in range(DIGITS))))
     return Outcome(
         outputs=(
             Picture(name="pattern", title="Gray code and base pattern of the cyclic encoding", figure=figure),

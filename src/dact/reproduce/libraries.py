@@ -13,6 +13,9 @@ from dact.reproduce.runs import Done, Run, device_of, do, unfinished
 
 SEED = 1
 BANDS = ((50, 100), (100, 150), (150, 201))
+GAPS = dict.fromkeys(("best", "average", "paper: best", "paper: average"), 2)
+BY_INSTANCE = dict.fromkeys(("library", "instance", "customers", "search", "T")) | GAPS
+BY_SIZE = dict.fromkeys(("library", "nodes", "search", "instances")) | GAPS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,18 +148,14 @@ def _searches(
 
 
 def _by_instance(results: list[Result]) -> Table:
-    columns = ("library", "instance", "customers", "search", "T", "best", "average", "paper: best", "paper: average")
     rows: list[tuple[Cell, ...]] = [
         (each.library, each.name, each.size, each.search, each.done.found.steps, *each.gaps, *each.printed)
         for each in results
     ]
-    return Table(
-        name="instances", title="Gaps of every instance, %", columns=columns, rows=tuple(rows), digits=_two(columns[5:])
-    )
+    return Table(name="instances", title="Gaps of every instance, %", columns=BY_INSTANCE, rows=rows)
 
 
 def _by_size(results: list[Result]) -> Table:
-    columns = ("library", "nodes", "search", "instances", "best", "average", "paper: best", "paper: average")
     rows: list[tuple[Cell, ...]] = []
     for library in LIBRARIES:
         for low, high in (*BANDS, (BANDS[0][0], BANDS[-1][1])):
@@ -166,29 +165,16 @@ def _by_size(results: list[Result]) -> Table:
                     for each in results
                     if (each.library, each.search) == (library.folder, search) and low <= each.size < high
                 ]
+                nodes = "all" if high - low > 100 else f"{low} to {high - 1}"
                 if inside:
-                    means = _means(inside)
-                    rows.append(
-                        (
-                            library.folder,
-                            "all" if high - low > 100 else f"{low} to {high - 1}",
-                            search,
-                            len(inside),
-                            *means,
-                        )
-                    )
-    title = "Mean gaps by size, %"
-    return Table(name="bands", title=title, columns=columns, rows=tuple(rows), digits=_two(columns[4:]))
+                    rows.append((library.folder, nodes, search, len(inside), *_means(inside)))
+    return Table(name="bands", title="Mean gaps by size, %", columns=BY_SIZE, rows=rows)
 
 
 def _means(results: list[Result]) -> list[Cell]:
     """Over instances: of ours, and of the paper's for the same instances."""
     numbers = np.array([(*each.gaps, *(np.nan if x is None else x for x in each.printed)) for each in results])
     return [None if np.isnan(mean) else float(mean) for mean in numbers.mean(axis=0)]
-
-
-def _two(columns: tuple[str, ...]) -> dict[str, int]:
-    return dict.fromkeys(columns, 2)
 
 
 STUDY = Study(

@@ -13,18 +13,17 @@ from dact.reproduce.published_sets import published_set
 from dact.reproduce.runs import Done, Run, device_of, do, unfinished
 
 SEED = 1
-COLUMNS = (
-    *("set", "search", "instances", "cost", "gap to references, %", "references"),
-    *("gap to the published mean, %", "seconds", "paper: cost", "paper: gap, %", "paper: time"),
-)
-DIGITS = dict(zip(COLUMNS[3:10], (4, 3, 0, 2, 1, 2, 2), strict=True))
+COLUMNS = {
+    **{"set": None, "search": None, "instances": None, "cost": 4, "gap to references, %": 3, "references": 0},
+    **{"gap to the published mean, %": 2, "seconds": 1, "paper: cost": 2, "paper: gap, %": 2, "paper: time": None},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class MainConfig:
     """Sets, and how long they are searched."""
 
-    sets: tuple[tuple[str, int], ...] = tuple(paper.MAIN)
+    sets: tuple[tuple[str, int], ...] = tuple(paper.main())
     count: int = 10_000
     steps: tuple[int, ...] = (1000, 5000, 10_000)
     rounds: int = 5000
@@ -45,8 +44,7 @@ def make(request: Request) -> Outcome:
                 name="table",
                 title="DACT on uniform instances, beside the paper's Table 1",
                 columns=COLUMNS,
-                rows=tuple(_row(each) for each in done),
-                digits=DIGITS,
+                rows=[_row(each) for each in done],
             ),
         ),
         instances=f"{config.count:,} of each set, numpy's legacy generator, seed {SET_SEED}",
@@ -88,7 +86,7 @@ def _runs(problem: str, size: int, config: MainConfig, request: Request) -> list
 def _row(done: Done) -> tuple[Cell, ...]:
     found, config = done.found, done.run.config
     key = (found.problem, done.run.instances.customers)
-    printed, mean = _papers(done), paper.PUBLISHED_MEANS.get(key)
+    printed = _papers(done)
     known = int(np.isfinite(found.reference_costs).sum())
     hybrid = config.search == "hybrid"
     copies = f" x{config.augment}" if config.augment > 1 else ""
@@ -99,7 +97,7 @@ def _row(done: Done) -> tuple[Cell, ...]:
         found.mean_cost,
         found.gap,
         known,
-        None if mean is None else 100 * (found.mean_cost / mean - 1),
+        paper.above_published(*key, found.mean_cost),
         done.seconds,
         *((None, None, None) if printed is None else (printed.cost, printed.gap, printed.time)),
     )
@@ -108,10 +106,9 @@ def _row(done: Done) -> tuple[Cell, ...]:
 def _papers(done: Done) -> paper.PaperRow | None:
     """The paper's row for the same search; None where it has none, as for shorter ones."""
     config = done.run.config
-    rows = paper.MAIN.get((done.found.problem, done.run.instances.customers))
-    if rows is None or config.search == "hybrid" or config.steps not in FULL.steps:
-        return None
-    return rows[3] if config.augment > 1 else rows[FULL.steps.index(config.steps)]
+    searches = paper.main().get((done.found.problem, done.run.instances.customers), {})
+    copies = f"x{config.augment}" if config.augment > 1 else ""
+    return None if config.search == "hybrid" else searches.get(f"{config.steps}{copies}")
 
 
 def _without_references(request: Request) -> tuple[str, ...]:

@@ -1,10 +1,22 @@
-"""Weights trained for comparisons: which there are to be, where they are looked for, and how they are made."""
+"""Weights trained for comparisons: which there are, where they are looked for, and how they are trained."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dact.policy import Weights, load_weights
-from dact.reproduce.base import NeedsError
+from dact.training import TrainConfig, load_config
+
+CHECKOUT = Path(__file__).parents[3] / "configs" / "ablations"
+RECIPES = CHECKOUT if CHECKOUT.is_dir() else Path(__file__).with_name("recipes")
+"""Where they are edited, or the copy that a built package has."""
+SMALLER = (
+    *("size=10", "rows=32", "horizon=20", "epochs=5", "batches=2", "rate_warm_up=0", "curriculum.rate=0.05"),
+    *("discount=0.9", "gradient_norm=0.5", "actor_rate=1e-3", "critic_rate=1e-3", "normalise_advantage=true"),
+    *("smoothing=0", "validation.count=64", "validation.steps=20", "every_batches=2"),
+)
+"""Changes to a recipe that let a CPU finish it in some ten seconds: 10 customers and bolder steps."""
+SINGLE = ("network.encoder=single", "network.dim=128", "network.head_dim=32")
+"""SA-T of Table 3."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,18 +25,24 @@ class Model:
 
     name: str
     what: str
-    config: str
-    """Name of the config that it is trained by."""
-    settings: tuple[str, ...]
-    """Changes to the config."""
-    minutes: int
-    """Planned for its training on one GPU."""
+    recipe: str
+    """Name of its config in configs/ablations/: models that are compared have the same."""
+    settings: tuple[str, ...] = ()
+    """Changes to the recipe."""
+    start: "Model | None" = None
+    """The model whose weights its training starts from."""
+    seconds: int
+    """That its training takes on one H200, roughly."""
 
     @property
-    def command(self) -> str:
-        """Makes it."""
-        changes = " ".join(f"--set {each}" for each in (f"name={self.name}", *self.settings))
-        return f"dact train configs/{self.config}.toml {changes} --minutes {self.minutes}"
+    def file(self) -> Path:
+        """The recipe."""
+        return RECIPES / f"{self.recipe}.toml"
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """To the recipe, with the name."""
+        return (f"name={self.name}", *self.settings)
 
     def path(self, folder: Path) -> Path:
         """Where it is looked for."""
@@ -34,34 +52,84 @@ class Model:
         """Has it been trained?"""
         return self.path(folder).is_file()
 
-    def needed(self, folder: Path) -> str:
-        """What is missing, how it is made, and how long that takes."""
-        return (
-            f"{self.what}: {self.path(folder)} is not there; `{self.command}` trains it "
-            f"({self.minutes} minutes planned on one GPU), and its best.safetensors goes there"
-        )
+    def smaller(self) -> "Model":
+        """The same, trained on a CPU in seconds, for quick versions."""
+        return replace(self, settings=(*SMALLER, *self.settings), start=None)
 
-    def load(self, folder: Path) -> Weights:
-        """The weights; a NeedsError says how to make them."""
-        if not self.exists(folder):
-            raise NeedsError(self.needed(folder))
-        return load_weights(self.path(folder))
+    def config(self) -> TrainConfig:
+        """What it is trained by."""
+        return load_config(self.file, self.changes)
 
 
-def _tsp20(name: str, what: str, *settings: str) -> Model:
-    return Model(name=f"tsp20-{name}", what=f"a TSP20 policy {what}", config="tsp20-fast", settings=settings, minutes=3)
+def needed(models: Sequence[Model], folder: Path, study: str) -> tuple[str, ...]:
+    """For each that is not there: what it is, how it is trained, and how long that takes."""
+    return tuple(
+        f"{model.what}: {model.path(folder)} is not there; `dact reproduce {study} --train` trains it "
+        f"(about {model.seconds} s on one H200)"
+        for model in models
+        if not model.exists(folder)
+    )
 
 
-def _tsp50(name: str, what: str, *settings: str) -> Model:
-    return Model(name=f"tsp50-{name}", what=f"a TSP50 policy {what}", config="tsp50-fast", settings=settings, minutes=6)
+def training_minutes(models: Sequence[Model]) -> float:
+    """Of all together on one H200, with those that they start from; to half a minute."""
+    chain = {each.name: each for model in models for each in (model, model.start) if each is not None}
+    return max(0.5, round(sum(model.seconds for model in chain.values()) / 30) / 2)
+
+
+def extent(model: Model) -> str:
+    """How much training its recipe is."""
+    config = model.config()
+    updates = config.schedule.epochs * config.schedule.batches * config.segments
+    return f"{updates:,} updates of {config.schedule.rows} rows"
 
 
 OPERATOR_MODELS = {
-    operator: _tsp20(operator, f"trained with {operator}", f"operator={operator}")
+    operator: Model(
+        name=f"tsp20-{operator}",
+        what=f"a TSP20 policy trained with {operator}",
+        recipe="tsp20",
+        settings=(f"operator={operator}",),
+        seconds=15,
+    )
     for operator in ("two_opt", "insert", "swap")
 }
-"""Of equal budgets, so that only the operator differs."""
-ADDED = _tsp20("single", "that adds its encodings", "network.encoder=single", "network.dim=128")
-ABSOLUTE = _tsp50("absolute", "with the absolute encoding", "network.position=sinusoidal")
-CYCLIC = _tsp50("cyclic", "with the cyclic encoding, trained as the absolute one", "network.position=cyclic")
-MODELS = (*OPERATOR_MODELS.values(), ADDED, ABSOLUTE, CYCLIC)
+ADDED = Model(
+    name="tsp20-single", what="a TSP20 policy that adds its encodings", recipe="tsp20", settings=SINGLE, seconds=30
+)
+CYCLIC = Model(name="tsp50-cyclic", what="a TSP50 policy with the cyclic encoding", recipe="tsp50", seconds=15)
+ABSOLUTE = Model(
+    name="tsp50-absolute",
+    what="a TSP50 policy with the absolute encoding",
+    recipe="tsp50",
+    settings=("network.position=sinusoidal",),
+    seconds=15,
+)
+SINGLE50 = Model(
+    name="tsp50-single", what="a TSP50 policy with a single aspect", recipe="tsp50", settings=SINGLE, seconds=40
+)
+DUAL100 = Model(name="tsp100-dual", what="a TSP100 policy with both aspects", recipe="tsp100", start=CYCLIC, seconds=15)
+SINGLE100 = Model(
+    name="tsp100-single",
+    what="a TSP100 policy with a single aspect",
+    recipe="tsp100",
+    settings=SINGLE,
+    start=SINGLE50,
+    seconds=35,
+)
+CURRICULUM_SEEDS = (1, 2, 3, 4, 5)
+CURRICULUM_MODELS = {
+    (name, seed): Model(
+        name=f"cvrp20-{name}-seed{seed}",
+        what=f"a CVRP20 policy trained {name} the curriculum, seed {seed}",
+        recipe="cvrp20",
+        settings=(f"seed={seed}", *settings),
+        seconds=10,
+    )
+    for name, settings in {"with": (), "without": ("curriculum.rate=0",)}.items()
+    for seed in CURRICULUM_SEEDS
+}
+MODELS = (
+    *(*OPERATOR_MODELS.values(), ADDED, CYCLIC, ABSOLUTE, SINGLE50, DUAL100, SINGLE100),
+    *CURRICULUM_MODELS.values(),
+)

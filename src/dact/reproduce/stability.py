@@ -14,6 +14,11 @@ from dact.reproduce.runs import Done, Run, device_of, do, unfinished
 
 Group = tuple[str, int, int]
 """Problem, size, steps."""
+COLUMNS = {
+    **dict.fromkeys(("set", "T", "runs", "instances")),
+    **dict.fromkeys(("mean", "least", "most", "range"), 4),
+    "paper: range within": 3,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +86,6 @@ def _picture(costs: dict[Group, list[float]], config: StabilityConfig) -> Pictur
 
 
 def _table(costs: dict[Group, list[float]], done: list[Done]) -> Table:
-    columns = ("set", "T", "runs", "instances", "mean", "least", "most", "range", "paper: range within")
     count = min(each.found.instances for each in done)
     rows: list[tuple[Cell, ...]] = []
     for (problem, size, steps), values in costs.items():
@@ -92,9 +96,8 @@ def _table(costs: dict[Group, list[float]], done: list[Done]) -> Table:
     return Table(
         name="range",
         title="Mean costs of runs with other seeds",
-        columns=columns,
-        rows=tuple(rows),
-        digits=dict(zip(columns[4:], (4, 4, 4, 4, 3), strict=True)),
+        columns=COLUMNS,
+        rows=rows,
     )
 
 

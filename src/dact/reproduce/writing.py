@@ -100,12 +100,10 @@ def page(study: Study, outcome: Outcome, stamp: Stamp) -> str:
 
 def markdown(table: Table) -> str:
     """A table for people: numbers flush right and rounded."""
-    numeric = [any(isinstance(row[place], int | float) for row in table.rows) for place in range(len(table.columns))]
-    lines = [table.columns, tuple("---:" if each else "---" for each in numeric)]
-    lines += [
-        tuple(_text(cell, table.digits.get(column)) for cell, column in zip(row, table.columns, strict=True))
-        for row in table.rows
-    ]
+    digits = list(table.columns.values())
+    numeric = [any(isinstance(row[place], int | float) for row in table.rows) for place in range(len(digits))]
+    lines = [tuple(table.columns), tuple("---:" if each else "---" for each in numeric)]
+    lines += [tuple(map(_text, row, digits)) for row in table.rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -114,7 +112,7 @@ def csv_text(table: Table, stamp: Stamp) -> str:
     stream = StringIO()
     stream.writelines(f"# {line}\n" for line in stamp.lines())
     rows = [["" if cell is None else cell for cell in row] for row in table.rows]
-    csv.writer(stream, lineterminator="\n").writerows([table.columns, *rows])
+    csv.writer(stream, lineterminator="\n").writerows([list(table.columns), *rows])
     return stream.getvalue()
 
 

@@ -36,6 +36,8 @@ class NetworkConfig:
     """m: heads per aspect, in attention and in the decoder's compatibility."""
     hidden: int = 0
     """Width of the feed-forward networks; 0: the same as `dim`."""
+    head_dim: int = 64
+    """Width of a head in the decoder's compatibility."""
     logit_range: float = 6.0
     """C: logits stay within -C .. C."""
 
@@ -50,7 +52,7 @@ class NetworkConfig:
             encoder_config=EncoderConfig(
                 norm=self.norm, dim=self.dim, hidden=self.hidden or self.dim, layers=self.layers, heads=self.heads
             ),
-            decoder_config=DecoderConfig(heads=self.heads, clip=self.logit_range),
+            decoder_config=DecoderConfig(heads=self.heads, head_dim=self.head_dim, clip=self.logit_range),
             critic_config=critic,
             position=PositionConfig(kind=self.position),
         )
@@ -67,6 +69,7 @@ def network_of(config: PolicyConfig) -> NetworkConfig:
         layers=encoder.layers,
         heads=encoder.heads,
         hidden=0 if encoder.hidden == encoder.dim else encoder.hidden,
+        head_dim=config.decoder_config.head_dim,
         logit_range=config.decoder_config.clip,
     )
 

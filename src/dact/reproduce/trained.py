@@ -1,0 +1,69 @@
+"""Training of what a study compares, one model after another; the same call goes on after an interruption."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from dact.policy.weights import BEST
+from dact.reproduce.base import Request
+from dact.reproduce.models import Model
+from dact.reproduce.runs import FOLDER, runs_folder
+from dact.training import CHECKPOINT, Report, is_done, train_command
+
+
+def at_hand(models: Sequence[Model], request: Request) -> dict[str, Path]:
+    """Weights by name of the models that are there, after `--train` with those that they start from."""
+    if request.train:
+        chain = (each for model in models for each in (model.start, model) if each is not None)
+        _train_missing(list(dict.fromkeys(chain)), request.models, request.out / FOLDER, request)
+    return {model.name: model.path(request.models) for model in models if model.exists(request.models)}
+
+
+def compared(models: Sequence[Model], study: str, request: Request) -> dict[str, Path]:
+    """As `at_hand`, but a quick version trains all of them by smaller recipes, for itself."""
+    if not request.quick:
+        return at_hand(models, request)
+    folder = runs_folder(study, request)
+    small = [model.smaller() for model in models]
+    _train_missing(small, folder / "models", folder, request)
+    return {model.name: model.path(folder / "models") for model in small}
+
+
+def finished_run(model: Model, folder: Path, request: Request) -> Path:
+    """The folder of a model's training, which is begun, or gone on with, unless its schedule is done.
+
+    Ctrl-C leaves a checkpoint there, and raises.
+    """
+    run = folder / "training" / model.name
+    if is_done(run):
+        return run
+
+    def watch(report: Report) -> None:
+        cost = "" if report.best_cost is None else f": cost {report.best_cost:.6g}"
+        request.progress(report.progress, f"training {model.name}{cost}")
+
+    request.progress(0.0, f"training {model.name}")
+    device = () if request.device == "auto" else (f"runtime.device={request.device.partition(':')[0]}",)
+    if (run / CHECKPOINT).exists():
+        outcome = train_command(resume=run, settings=device, tensorboard=False, watch=watch)
+    else:
+        init = None if model.start is None else str(model.start.path(request.models))
+        settings = (*model.changes, *device)
+        outcome = train_command(model.file, init=init, out=run, settings=settings, tensorboard=False, watch=watch)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    return run
+
+
+def _train_missing(models: Sequence[Model], target: Path, folder: Path, request: Request) -> None:
+    """One after another, since some start from others; runs are kept in a folder, weights go to the target."""
+    for model in models:
+        if not model.exists(target):
+            _copy(finished_run(model, folder, request) / BEST, model.path(target))
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_suffix(".part")
+    shutil.copyfile(source, partial)
+    partial.replace(target)
