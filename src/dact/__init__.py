@@ -50,7 +50,7 @@ _HOMES |= dict.fromkeys(("Result", "SolveConfig", "solve"), "dact.solver")
 
 
 def __getattr__(name: str) -> object:
-    """Import a name when it is first used: PyTorch takes seconds to load, which `dact --help` need not wait for."""
+    """Import a name at its first use: PyTorch takes seconds to load, which `dact --help` does not need."""
     if name not in _HOMES:
         raise AttributeError(f"module 'dact' has no attribute '{name}'")
     value = getattr(import_module(_HOMES[name]), name)
@@ -59,5 +59,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """The names above, imported yet or not."""
-    return sorted({*globals(), *__all__})
+    """The public names, whether imported yet or not."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

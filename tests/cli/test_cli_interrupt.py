@@ -124,7 +124,7 @@ def test_answers_on_their_way_out_are_not_interrupted(clock: SimpleNamespace):
 def test_instances_that_were_not_begun_are_named(dact, square: Path, depot: Path, monkeypatch: pytest.MonkeyPatch):
     """After Ctrl-C the names of the instances still waiting are told."""
     _interrupt_at(monkeypatch, 1)
-    answer = dact("solve", square, depot, "--steps", 10**6)
+    answer = dact("solve", square, depot, "--search", "policy", "--steps", 10**6)
     assert (answer.code, "not begun, and so without an answer: depot\n" in answer.err) == (130, True)
     assert "depot" not in answer.out
 
