@@ -1,4 +1,4 @@
-"""`dact bench search` and `dact bench precision`."""
+"""`dact bench search`, `dact bench precision` and `dact bench hybrid`."""
 
 import csv
 from pathlib import Path
@@ -29,6 +29,26 @@ def test_precision(dact, tmp_path: Path):
     assert len(path.read_text().splitlines()) == 3
 
 
+def test_hybrid(dact, tmp_path: Path):
+    """A row for each variant under each limit, as JSON, table, page and CSV, with curves, a descent and a picture."""
+    set_file, out = tmp_path / "set.npz", tmp_path / "out"
+    dact("generate", "cvrp", "--size", 8, "--count", 3, "--seed", 1, "--out", set_file)
+    answer = dact(
+        *("bench", "hybrid", set_file, "--count", 4, "--steps", "3,6", "--variant", "usual"),
+        *("--vary", "kick_size=1,2", "--device", "cpu", "--json", "--out", out),
+    )
+    expected = [(f"kick_size={size}", f"{steps} rounds") for steps in (3, 6) for size in (1, 2)]
+    assert [(record["variant"], record["limit"]) for record in answer.records] == expected
+    assert "against the first" in answer.err
+    assert "kick_size=2 | 6 rounds" in (out / "hybrid.md").read_text()
+    assert (out / "hybrid.png").read_bytes().startswith(b"\x89PNG")
+    for name, least in (("hybrid", 4), ("hybrid-curves", 4), ("hybrid-descents", 1)):
+        assert len(list(csv.DictReader((out / f"{name}.csv").read_text().splitlines()))) >= least
+    again = dact("bench", "hybrid", set_file, "--count", 2, "--steps", 1, "--device", "cpu", "--out", out)
+    assert again.code == 0
+    assert len((out / "hybrid.csv").read_text().splitlines()) == 2
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -37,6 +57,11 @@ def test_precision(dact, tmp_path: Path):
         (["search", "--quick", "--out", "rows.txt"], ["rows.txt", ".csv"]),
         (["search", "--quick", "--device", "cpu", "--precision", "float16"], ["float16", "GPU"]),
         (["precision", "--device", "cpu"], ["--quick"]),
+        (["hybrid", "gone.npz"], ["gone.npz", "does not exist"]),
+        (["hybrid", "examples/harbour60.vrp", "--variant", "kik=1"], ["kik", "did you mean 'kick'"]),
+        (["hybrid", "examples/harbour60.vrp", "--count", "3"], ["count is for one set"]),
+        (["hybrid", "examples/harbour60.vrp", "--vary", "3"], ["vary '3'"]),
+        (["hybrid", "examples/harbour60.vrp", "--steps", "3,many"], ["steps 'many' is not a whole number"]),
     ],
 )
 def test_refusals(dact, options: list[str], words: list[str]):

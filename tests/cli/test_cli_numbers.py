@@ -6,7 +6,7 @@ import pytest
 
 from dact import memory
 from dact.cli.options import MAX_NODES
-from dact.instances import limits
+from dact.instances import generate_set, limits
 
 HUGE = (2**63, 10**30, -(10**30), "9" * 5000)
 WHOLE = {
@@ -15,18 +15,22 @@ WHOLE = {
     "generate": ("--size", "--count", "--seed"),
     "bench cpu": ("--threads",),
     "bench precision": ("--count", "--steps", "--seed"),
+    "bench hybrid": ("--count", "--steps", "--seed"),
 }
-REAL = {"solve": ("--time-limit", "--target"), "train": ("--minutes",)}
+REAL = {"solve": ("--time-limit", "--target"), "train": ("--minutes",), "bench hybrid": ("--seconds",)}
 
 
 def command(name: str, square: Path, folder: Path) -> list[object]:
     """A command that works, quickly."""
+    one = folder / "one.npz"
+    generate_set("tsp", 5, 1, seed=1).save_npz(one)
     usual: dict[str, list[object]] = {
         "solve": [square, "--steps", 1],
         "evaluate": [square, "--steps", 1],
         "generate": ["tsp", "--size", 5, "--count", 1, "--out", folder / "a.npz"],
         "bench cpu": [],
         "bench precision": ["--count", 1, "--steps", 1],
+        "bench hybrid": [one, "--count", 1],
         "train": [folder / "none.toml"],
     }
     return [*name.split(), *usual[name]]

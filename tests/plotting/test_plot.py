@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 import dact
 from dact.instances import InputError, Instance, Routes
 from dact.plotting import cost_text, plot, plot_trace, save_plot
+from dact.plotting.gaps import plot_gaps
 from dact.plotting.looks import COLOURS, by_angle, look
 from dact.search import Trace, TracePoint
 
@@ -220,3 +221,13 @@ def test_matplotlib_is_loaded_late():
     code = "import sys, dact.plotting; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_gaps_against_time():
+    """A line for each search, on logarithmic axes unless a gap is zero; the legend tells the last value."""
+    curves = {"usual": ([1.0, 2.0], [3.0, 0.5]), "$odd": ([1.0, 2.0], [4.0, 2.0])}
+    ax = plot_gaps(curves, "title", "gap")
+    assert [line.get_ydata().tolist() for line in ax.lines] == [[3.0, 0.5], [4.0, 2.0]]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["usual  0.5", "$odd  2"]
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert plot_gaps({"done": ([1.0, 2.0], [1.0, 0.0])}, "title", "gap").get_yscale() == "linear"

@@ -135,3 +135,42 @@ def bench_peers(
         device=device,
     )
     raise typer.Exit(bench_peers(request, as_json=as_json))
+
+
+@bench.command("hybrid")
+def bench_hybrid(
+    files: Annotated[list[Path], typer.Argument(help="A set (.npz, .pkl) with or without references, or instances.")],
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VARIANT",
+            help="usual, pairs, nearby, bridge, ruin, policy, or settings as kick=pairs,kick_size=8, with or without "
+            "a name before them (small: kick_size=2); again for others. The first is the one to compare with.",
+        ),
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SETTING=V,V", help="Each variant with each of these values, as temperature=0,0.5,1."),
+    ] = None,
+    seconds: Annotated[str, typer.Option(help="Time limits, as 2,10; default: 10.")] = "",
+    steps: Annotated[str, typer.Option(help="Rounds instead of seconds, as 1000,7000.")] = "",
+    count: Annotated[
+        int | None, typer.Option(help="Copies of a set's instances side by side; default: 10,000, on a CPU 64.")
+    ] = None,
+    seed: options.Seed = 0,
+    device: options.Device = "auto",
+    out: Annotated[Path | None, typer.Option(help="A folder for hybrid.md, CSV files and hybrid.png.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Compare variants of the hybrid search: gap against wall-clock time, rates, and a descent by itself."""
+    from dact.cli.bench_hybrid import HybridRequest, bench_hybrid
+
+    request = HybridRequest(
+        files=tuple(files),
+        variants=tuple(variant or ()),
+        vary=tuple(vary or ()),
+        seconds=seconds,
+        steps=steps,
+        count=count,
+    )
+    bench_hybrid(request, out, as_json=as_json, seed=seed, device=device)

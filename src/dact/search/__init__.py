@@ -14,7 +14,7 @@ from dact.search.engines import (
     engine_for,
     settled_precision,
 )
-from dact.search.hybrid import HybridConfig, HybridSearcher, usual_walks
+from dact.search.hybrid import HybridConfig, HybridSearcher, HybridState, usual_walks
 from dact.search.loop import Pace, SearchRun, Snapshot, Watcher, best_costs, run
 from dact.search.searcher import Searcher
 from dact.search.state import SearchState, start_state
@@ -31,6 +31,7 @@ __all__ = [
     "GraphedEngine",
     "HybridConfig",
     "HybridSearcher",
+    "HybridState",
     "Pace",
     "Parts",
     "PlainEngine",

@@ -145,7 +145,7 @@ class HybridSearcher(StepByStep):
     @torch.inference_mode()
     def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
         """The state after `steps` more rounds of every row, or fewer where the time limit ends them."""
-        begun = state if isinstance(state, HybridState) else self._begun(batch, state)
+        begun = state if isinstance(state, HybridState) else self.begin(batch, state)
         target, end = begun.target, begun.target + steps
         while target < end and not self._late():
             # Walks take over at fixed rounds, so that the answer does not depend on when the host looks.
@@ -178,7 +178,11 @@ class HybridSearcher(StepByStep):
         optimal = descent.descend_fully(terrain, rows, everything, deadline, workers())
         return _anchored(rows.best_RN), optimal
 
-    def _begun(self, batch: Batch, state: SearchState) -> HybridState:
+    def network_seconds(self) -> float | None:
+        """Nothing: kicks are random."""
+        return 0.0
+
+    def begin(self, batch: Batch, state: SearchState) -> HybridState:
         """Rows that begin with a descent from the state's tours."""
         device, instances = batch.device, batch.rows // self.walks
         first_I = self.walks * torch.arange(instances, device=device)
@@ -187,6 +191,10 @@ class HybridSearcher(StepByStep):
         source_R = torch.arange(batch.rows, device=device) // self.walks
         rows = descent.start_rows(terrain, state.tour_BN, source_R, state.stream_B)
         return HybridState(**vars(state), terrain=terrain, rows=rows, settings=settings)
+
+    def descend(self, state: HybridState) -> None:
+        """Take all rows of a state that has just begun to local optima, without a kick."""
+        self._run(state, 0)
 
     def _run(self, state: HybridState, target: int) -> None:
         """Launch until every row has made its rounds, or it is too late."""

@@ -53,6 +53,10 @@ class Searcher(Protocol):
         """Optimal tours, where the method knows them without a search."""
         ...
 
+    def network_seconds(self) -> float | None:
+        """Seconds that a network has taken in all searches so far; None if they are not counted."""
+        ...
+
     def finish_seconds(self, batch: Batch) -> float:
         """Estimated duration of `finish`."""
         ...
@@ -79,6 +83,10 @@ class StepByStep:
 
     def exact(self, batch: Batch) -> Tensor | None:
         """There is nothing but the search."""
+        return None
+
+    def network_seconds(self) -> float | None:
+        """Not counted."""
         return None
 
     def finish_seconds(self, batch: Batch) -> float:
