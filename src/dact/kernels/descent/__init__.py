@@ -1,11 +1,11 @@
-"""Local search: tours to local optima, and rounds of kick and descent, many rows side by side.
+"""Local search: descents to local optima, and rounds of kick and descent, on many rows in parallel.
 
 A descent looks at one node after another, makes the best move towards one of its neighbours, and looks again only at
-nodes whose neighbours in the tour have changed. `moves.py` lists the kinds of moves. A round kicks the tour out of its
-local optimum, descends, and accepts what comes of it or goes back. Rows do not wait for one another.
+nodes whose neighbours in the tour have changed. `moves.py` lists the kinds of moves. A round kicks the tour,
+descends, and accepts the result or returns to the current tour. Rows do not wait for one another.
 
-Three forms: plain PyTorch (`reference.py`), one best move at a time, the truth for what a local optimum is; CUDA C
-(`rounds.cu`), a warp for each row; Numba (`numba_impl.py`), a core for each row. The last two make the same moves.
+Three implementations: plain PyTorch (`reference.py`), one best move at a time, which defines local optima; CUDA C
+(`rounds.cu`), a warp per row; Numba (`numba_impl.py`), a core per row. The last two make the same moves.
 """
 
 import time
@@ -20,7 +20,7 @@ from dact.kernels.descent.terrain import make_terrain
 FULL_LOOKS = 16
 """The same where every look tries all nodes."""
 LOOKS = 2_000
-"""Looks of a row in one launch: some tens of milliseconds, after which the host may stop the search."""
+"""Looks per row and launch: some tens of milliseconds, after which the host can stop the search."""
 
 
 def launch(work: Launch) -> None:
@@ -38,10 +38,9 @@ def launch(work: Launch) -> None:
 def descend_fully(
     terrain: Terrain, rows: Rows, kinds: tuple[int, ...], deadline: float = float("inf"), threads: int = 1
 ) -> bool:
-    """Take every row's best tour to a local optimum over all pairs of nodes; True if that was done by the deadline.
-
-    The deadline is by `time.perf_counter`; after it, tours are better or as before, but not known to be optimal.
-    `terrain` should name no neighbours, so that all nodes are tried.
+    """Descend from every row's best tour to a local optimum over all pairs of nodes; True if that was reached by the
+    deadline (`time.perf_counter`). Otherwise tours are no worse than before. `terrain` should have no neighbour
+    lists, so that all nodes are tried.
     """
     settings, codes_V = KickConfig(reach=0.0), torch.tensor(kinds, dtype=torch.int32, device=rows.work_RN.device)
     rows.work_RN.copy_(rows.best_RN)
@@ -66,7 +65,7 @@ def descend_fully(
                     threads=threads,
                 )
             )
-        # A pass that makes no move has seen every candidate of the tours as they are.
+        # A pass without a move has tried every candidate.
         before, made = made, int(rows.count_R6[:, COUNTS.index("moves")].sum())
         optimal = before == made
     return True
@@ -83,7 +82,7 @@ def compile_form(terrain: Terrain) -> None:
 
 
 def needs_compiling(device: torch.device) -> bool:
-    """Will `compile_form` take its time? A GPU's form takes a few seconds at most."""
+    """Will `compile_form` take long? On a GPU it takes a few seconds at most."""
     if device.type == "cuda":
         return False
     from dact.kernels.descent.numba_impl import compiled_before
@@ -93,7 +92,7 @@ def needs_compiling(device: torch.device) -> bool:
 
 @cache
 def _compile_numba() -> None:
-    """One launch over a tiny tour: all others have arrays of the same kinds."""
+    """One launch over a tiny tour compiles for all: array types are always the same."""
     square_IN2 = torch.tensor([[[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]]])
     nothing_IN, one_I = torch.zeros(1, 4, dtype=torch.int32), torch.ones(1)
     tiny = make_terrain(square_IN2, nothing_IN, nothing_IN[:, 0], 0, neighbours=1, start_cost_I=one_I)

@@ -21,7 +21,7 @@ def source() -> str:
 
 @cache
 def _kernel(device: int, block: int) -> CudaFunction:
-    # No fused multiply-add: the CPU's forms round alike, so that all make the same moves.
+    # No fused multiply-add, so that rounding and moves are the same as on a CPU.
     return CudaFunction(source(), "rounds", ("--std=c++17", "--fmad=false", f"-DBLOCK={block}"))
 
 
@@ -32,14 +32,14 @@ def load_kernel(terrain: Terrain) -> None:
 
 
 def _block(size: int) -> int:
-    """Threads of a block, given the working memory of a row: one row where no more fit on the chip."""
+    """Threads of a block, given the working memory of a row: a single row if no more fit into shared memory."""
     return BLOCK if BLOCK // WARP * size <= shared_limit() else WARP
 
 
 def launch_cuda(launch: Launch) -> None:
     """Advance all rows."""
     rows, size = launch.rows.work_RN, working_bytes(launch.terrain)
-    # A row whose working memory does not fit on the chip works in device memory.
+    # Rows whose working memory does not fit into shared memory use device memory.
     block = _block(size)
     on_chip = block // WARP * size <= shared_limit()
     space = None if on_chip else torch.empty(len(rows) * size, dtype=torch.uint8, device=rows.device)

@@ -1,4 +1,4 @@
-"""What a launch of rounds works on: instances, rows and their state, as flat arrays that every form reads alike.
+"""Data of a launch: instances, rows and their state, as flat arrays that all implementations share.
 
 Shape letters: I instances, R rows, N nodes, K neighbours of a node, V kinds of moves, W words of 32 bits, C centres.
 """
@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 COUNTS = ("rounds", "moves", "looks", "betters", "scan", "judged")
-"""What is counted for each row: rounds and moves made, nodes looked at, rounds that found a new best; then where the
-scan of the descent stands, and whether the tour at hand has been accepted or refused."""
+"""Counters of each row: rounds, moves, looks, rounds with a new best; then the position of the descent's scan, and
+whether the working tour has been accepted or rejected."""
 LEAST_GAIN = 1e-6
-"""A move gains at least this share of the cost, or it is not made."""
+"""A move must gain at least this share of the cost."""
 KICKS = ("pairs", "nearby", "bridge", "ruin")
 """2-opt moves of pairs of nodes anywhere; moves of any kind near one node; the double bridge (TSP); strings of nodes
 near one node taken out and put back where it is cheapest."""
@@ -26,11 +26,11 @@ SIZES = ("rows", "nodes", "depots", "neighbours", "variants", "behind", "before"
 
 @dataclass(frozen=True, kw_only=True)
 class KickConfig:
-    """How a round leaves a local optimum, and how far its descent looks."""
+    """The kick of a round, and the reach of its descent."""
 
     kick: str = "ruin"
     size: int = 5
-    """Moves of a kick; of `ruin` the most strings."""
+    """Moves of a kick; for `ruin`, the largest number of strings."""
     window: int = 10
     """How far a kick reaches: neighbours of the centre, or the longest stretch."""
     reach: float = 1.0
@@ -48,7 +48,7 @@ class KickConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Terrain:
-    """Instances as descents see them."""
+    """Instances as descents use them."""
 
     xy_IN2: Tensor | None
     """float32; None where there are matrices."""
@@ -65,7 +65,7 @@ class Terrain:
     near_INK: Tensor
     """uint16: the nearest customers of each node, nearest first; K = 0 stands for all."""
     least_I: Tensor
-    """float32: what a move has to gain."""
+    """float32: least gain of a move."""
     depots: int
     asymmetric: bool
     """Is any instance `one_way`, so that rows need memory for that?"""
@@ -78,12 +78,12 @@ class Terrain:
 
 @dataclass(kw_only=True)
 class Rows:
-    """Where each row stands. All of it is overwritten by a launch."""
+    """State of each row. A launch overwrites it."""
 
     source_R: Tensor
     """int32: the instance of each row."""
     work_RN: Tensor
-    """uint16: the tour at hand."""
+    """uint16: the working tour."""
     current_RN: Tensor
     """uint16: the tour of the last accepted round."""
     best_RN: Tensor
@@ -116,7 +116,7 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
-    """One call: every row goes on until it has made its rounds in all, or so many looks in this call."""
+    """One call: every row continues up to a total number of rounds, or a number of looks in this call."""
 
     terrain: Terrain
     rows: Rows
@@ -131,9 +131,9 @@ class Launch:
     """A worse tour is accepted if it costs no more than this share of the cost, times a draw from the exponential
     distribution. 0: never."""
     cooling: float = 0.0
-    """What the logarithm of the temperature changes by in each round."""
+    """Change of the temperature's logarithm per round."""
     threads: int = 1
-    """Of a CPU, that rows are shared out to."""
+    """Threads of a CPU."""
 
 
 def all_bits(nodes: int, depots: int, device: torch.device) -> Tensor:
@@ -180,7 +180,7 @@ def tour_cost(terrain: Terrain, tour_RN: Tensor, source_R: Tensor) -> Tensor:
 
 
 def working_bytes(terrain: Terrain) -> int:
-    """Of one row while it is worked on: the arrays that `lay_out` places."""
+    """Working memory of a row: the arrays that `lay_out` places."""
     nodes, even = terrain.nodes, terrain.nodes + terrain.nodes % 2
     size = 8 * (nodes + 1) * terrain.asymmetric + 4 * nodes * (terrain.depots > 0) + 4 * -(-nodes // 32)
     size += 2 * (4 * even + terrain.depots + 1)
@@ -208,7 +208,7 @@ class CJob(ctypes.Structure):
 
 
 def c_job(launch: Launch, space: Tensor | None) -> CJob:
-    """The struct that the C form takes; it points into the launch's tensors, which have to outlive it."""
+    """The struct for the C code; it points into the launch's tensors, which must outlive it."""
     terrain, rows, settings = launch.terrain, launch.rows, launch.settings
     tensors = (
         terrain.xy_IN2, terrain.distance_MNN, terrain.matrix_I, terrain.one_way_I, terrain.demand_IN,

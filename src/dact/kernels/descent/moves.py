@@ -1,8 +1,8 @@
-"""The kinds of moves that descents try, as codes that all forms read alike.
+"""The kinds of moves of a descent, as codes that all implementations share.
 
-A code names a move for a node u and a neighbour v. Its bits: 0-1 the kind (0 exchange, 1 2-opt, 2 2-opt*), 2-3 how many
-nodes go with u, 4 whether they stand before u, 5 whether u comes to stand before v, 6-7 how many nodes come back in
-exchange, 8 whether these are turned around.
+A code describes a move for a node u and a neighbour v. Its bits: 0-1 the kind (0 exchange, 1 2-opt, 2 2-opt*), 2-3
+the number of nodes that move with u, 4 whether they precede u, 5 whether u is placed before v, 6-7 the number of
+nodes moved back in exchange, 8 whether these are reversed.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """Rounds on a CPU, compiled by Numba: `rounds.cu` in Python, move for move and bit for bit.
 
-Rows are independent, so that threads share them out. What is compiled is kept in the user's cache folder.
+Rows are independent and distributed over threads. Compiled code is kept in the user's cache folder.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
@@ -26,7 +26,7 @@ ROUNDS, MOVES, LOOKS, BETTERS, SCAN, JUDGED = range(6)
 
 
 def _cache() -> Path:
-    """A folder for just these sources: Numba itself only notices changes of the file that a function stands in."""
+    """A cache folder for these sources: Numba notices only changes of the file that a function is in."""
     sources = b"".join((Path(__file__).parent / name).read_bytes() for name in FILES)
     return cache_folder() / f"numba-{hashlib.sha256(sources).hexdigest()[:16]}"
 
@@ -36,7 +36,7 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
 
 
 def compiled_before() -> bool:
-    """Is there anything in the cache for these sources?"""
+    """Is the cache for these sources non-empty?"""
     return any(Path(vars(config)["CACHE_DIR"]).rglob("*numba_impl*.nbi"))
 
 
@@ -92,7 +92,7 @@ def _best_of(row, u, v, first, last, best, move):
 
 @bare()
 def _look(row, u):
-    """What the best move at a node gains, and the move; 0 if nothing gains enough."""
+    """Gain of the best move at a node, and the move; 0 if nothing gains enough."""
     reach, kinds = _reach_of(row, u), (0, row.behind, row.before, len(row.codes))
     best, move = row.least, (False, 0, 0, 0, 0, False, False)
     for group in range(3):
@@ -107,7 +107,7 @@ def _look(row, u):
 
 @bare()
 def _judge(row, current, best, cost, count, temperature, cooling):
-    """A new best, the next current tour, or a way back to the current one."""
+    """Acceptance: a new best, a new current tour, or back to the current one."""
     if cost[0] < cost[2] - row.least:
         copy(row.tour, best, row.nodes)
         cost[2] = cost[0]

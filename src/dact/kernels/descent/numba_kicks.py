@@ -11,7 +11,7 @@ PAIRS, NEARBY, BRIDGE, RUIN = range(4)
 TAKEN = 0xFFFF
 MOST_STRINGS = 16
 BLINKS = np.uint64(10)
-"""Of 1024 places that are passed over when a node is put back."""
+"""Of 1024 insertion places, the number that are skipped at random."""
 INFINITE = 1e300
 
 
@@ -105,7 +105,7 @@ def _ruined(row, p, count):
 
 @bare()
 def _ruin(row, size, window):
-    """Strings out of the routes near a node; their nodes come to the end of the tour's array."""
+    """Remove strings from the routes near a node; their nodes are stored at the end of the tour's array."""
     centre = _drawn_centre(row)
     strings, count = min(1 + draw(row, size), MOST_STRINGS), 0
     for k in range(-1, row.near.shape[1]):
@@ -134,7 +134,7 @@ def _ruin(row, size, window):
 
 @bare()
 def _choose_next(row, order, salt):
-    """Which node is put back next: any, the largest, the farthest or the nearest from the depot."""
+    """The node to insert next: any, or that with the largest demand, or farthest from or nearest to the depot."""
     top, which = np.int64(0), -1
     for place in range(row.state[LENGTH], row.nodes):
         node = row.tour[place]
@@ -154,7 +154,7 @@ def _choose_next(row, order, salt):
 
 @bare()
 def _cheapest_place(row, node, salt):
-    """The cheapest place to put a node, by the place it pushes back; -1 if no route has room for it."""
+    """The cheapest insertion place of a node; -1 if no route has room for it."""
     least, which = np.float32(np.inf), -1
     for place in range(1, row.state[LENGTH] + 1):
         if row.depots:
@@ -203,7 +203,7 @@ def _recreate(row):
 
 @bare()
 def kicked(row, kind, size, window):
-    """Kick the tour; its cost, infinite where a node could not be put back."""
+    """Kick the tour and return its cost, infinite if a node could not be inserted."""
     if kind != RUIN:
         _kick_by_moves(row, kind, size, window)
         return total_cost(row)

@@ -11,7 +11,7 @@ ZERO = np.float32(0)
 
 @bare()
 def exchange(row, p, q, code):
-    """A stretch that begins or ends with u comes to stand beside v; what stood there takes its place."""
+    """Move a stretch that begins or ends with u next to v, in exchange for nodes there."""
     length, other = (code >> 2) & 3, (code >> 6) & 3
     back, before, flip_v = (code >> 4) & 1, (code >> 5) & 1, (code >> 8) & 1 == 1
     flip_u = length > 1 and (back != before)
@@ -65,7 +65,7 @@ def two_opt(row, p, q, before):
 
 @bare()
 def two_opt_star(row, p, q, before):
-    """v's rest of its route comes to stand behind u, and u's behind the one before v (or the other way around)."""
+    """Exchange the tails of two routes: v's tail follows u, and u's tail follows v's predecessor (or vice versa)."""
     if row.depots == 0 or row.route[p] == row.route[q] or (not before and q == row.start[row.route[q]]):
         return False, 0, 0, 0, 0, False, False
     su, sv = p + 1 - before, q + before
@@ -77,7 +77,7 @@ def two_opt_star(row, p, q, before):
 
 @bare(inline="always")
 def named(row, p, q, code):
-    """(is there one, a, la, b, lb, turn a, turn b): the move that a code names for the nodes at two places."""
+    """(exists, a, la, b, lb, reverse a, reverse b): the move of a code for the nodes at two places."""
     kind, before = code & 3, (code >> 5) & 1
     if kind == 0:
         return exchange(row, p, q, code)
@@ -102,7 +102,7 @@ def feasible(row, a, la, b, lb):
 
 @bare()
 def turned(row, first, length):
-    """What it costs more to drive a stretch backwards."""
+    """Extra cost of a stretch in reverse."""
     first = wrapped(row, first)
     last, size = first + length - 1, row.state[LENGTH]
     if last < size:
@@ -150,7 +150,7 @@ def gain(row, a, la, b, lb, fa, fb):
 
 @bare()
 def settle(row, first, length):
-    """Bring positions, loads and routes up to date after the nodes at some consecutive places have changed."""
+    """Update positions, loads and routes after a change of consecutive places."""
     for k in range(length):
         place = wrapped(row, first + k)
         row.pos[row.tour[place]] = place
@@ -181,7 +181,7 @@ def settle(row, first, length):
 
 @bare()
 def make(row, a, la, b, lb, fa, fb):
-    """Change the tour, and let the descent look at the nodes that have other neighbours now."""
+    """Make the move, and mark the nodes with new neighbours for the descent."""
     between = b - a - la
     length = la + between + lb
     mark(row, node_at(row, a - 1))

@@ -19,7 +19,7 @@ GROWTH = np.uint64(0x9E3779B97F4A7C15)
 FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 bare = partial(njit, _nrt=False, error_model="numpy")
-"""Without reference counts, which would take ten times the time of the search: nothing is allocated in here."""
+"""njit without reference counting, which would take ten times as long: nothing is allocated in these functions."""
 
 
 class Row(NamedTuple):
@@ -57,7 +57,7 @@ class Row(NamedTuple):
 
 @bare(inline="always")
 def mixed(x):
-    """A number mixed well, as in dact.kernels.row_draws."""
+    """A hashed number, as in dact.kernels.row_draws."""
     x = (x ^ (x >> np.uint64(30))) * FACTORS[0]
     x = (x ^ (x >> np.uint64(27))) * FACTORS[1]
     return x ^ (x >> np.uint64(31))
@@ -89,7 +89,7 @@ def distance(row, here, there):
 
 @bare(inline="always")
 def wrapped(row, place):
-    """A place around the end of the tour."""
+    """A place modulo the tour's length."""
     length = row.state[LENGTH]
     if place >= length:
         return place - length
@@ -98,18 +98,18 @@ def wrapped(row, place):
 
 @bare(inline="always")
 def node_at(row, place):
-    """The node at a place, around the end of the tour."""
+    """The node at a place modulo the tour's length."""
     return row.tour[wrapped(row, place)]
 
 
 @bare(inline="always")
 def route_end(row, route):
-    """The place behind a route."""
+    """The place after a route."""
     return row.start[route + 1] if route + 1 < row.depots else row.state[LENGTH]
 
 
 @bare(inline="always")
 def mark(row, node):
-    """Let the descent look at a customer again."""
+    """Mark a customer for another look."""
     if node >= row.depots:
         row.dirty[node >> 5] |= ONE << np.uint32(node & 31)

@@ -1,8 +1,7 @@
-"""Descents in plain PyTorch: the truth about moves. All candidates of all rows at once, no loop over nodes.
+"""Reference for moves and descents in plain PyTorch: all candidates of all rows at once, no loop over nodes.
 
-A move cuts two stretches out of a tour and puts each where the other one was, turned around or not; one of them may be
-empty. So driving along the tour from the node before the first stretch to the node behind the second one is driving
-along A, M, B before the move, and along B, M, A after it.
+A move exchanges two stretches A and B of a tour, reversed or not; one of them may be empty. With the nodes M between
+them, A, M, B becomes B, M, A.
 
 It is six numbers: the places [a, a + la) and [b, b + lb), a + la <= b, are exchanged, and two flags say which of them
 is turned around. Where there are no depots, places run on around the end of the tour.
@@ -32,24 +31,24 @@ class Candidates(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Where descents ended."""
+    """Result of descents."""
 
     tour_RN: Tensor
     moves_R: Tensor
     """How many moves were made."""
     optimal_R: Tensor
-    """Does no candidate gain anything? False where the deadline came first."""
+    """Is it a local optimum? False if the deadline came first."""
 
 
 class _View:
-    """Tours as the rules of moves look at them."""
+    """Positions, loads and routes of tours, for the rules of moves."""
 
     def __init__(self, terrain: Terrain, tour_RN: Tensor, source_R: Tensor) -> None:
         self.terrain, self.source_R, self.tour_RN = terrain, source_R.long(), tour_RN.long()
         self.size = tour_RN.shape[1]
         place_RN = torch.arange(self.size, device=tour_RN.device).expand_as(tour_RN)
         self.position_RN = torch.empty_like(self.tour_RN).scatter_(1, self.tour_RN, place_RN)
-        # Twice around, so that no stretch has to be cut at the end of the tour.
+        # Twice around, so that no stretch is split at the end of the tour.
         here_RN, there_RN = self.tour_RN.repeat(1, 2), self.tour_RN.roll(-1, dims=1).repeat(1, 2)
         self.backwards_RN = _running_sum(self.length(there_RN, here_RN) - self.length(here_RN, there_RN))
         if terrain.depots:
@@ -64,7 +63,7 @@ class _View:
         self.served_RN = _running_sum(demand_RN)
 
     def node(self, place_RX: Tensor) -> Tensor:
-        """Who stands there."""
+        """The node at a place."""
         return _take(self.tour_RN, place_RX % self.size)
 
     def length(self, from_RX: Tensor, to_RX: Tensor) -> Tensor:
@@ -77,7 +76,7 @@ class _View:
         return step_RX2.square().sum(-1).sqrt().double()
 
     def turning(self, first_RX: Tensor, count_RX: Tensor) -> Tensor:
-        """What it costs more to drive along a stretch backwards."""
+        """Extra cost of a stretch in reverse."""
         first_RX = first_RX % self.size
         last_RX = first_RX + (count_RX - 1).clamp(min=0)
         return _take(self.backwards_RN, last_RX) - _take(self.backwards_RN, first_RX)
@@ -91,11 +90,11 @@ class _View:
         return _take(self.start_RD, route_RX)
 
     def end(self, route_RX: Tensor) -> Tensor:
-        """One place behind its last customer."""
+        """The place after its last customer."""
         return _take(self.end_RD, route_RX)
 
     def load(self, first_RX: Tensor, behind_RX: Tensor) -> Tensor:
-        """What the customers at the places from `first` to just before `behind` ask for."""
+        """Total demand at the places from `first` to just before `behind`."""
         return _take(self.served_RN, behind_RX) - _take(self.served_RN, first_RX)
 
 
@@ -108,7 +107,7 @@ def candidates_reference(terrain: Terrain, tour_RN: Tensor, source_R: Tensor, co
     for code in codes:
         move_RUW6, exists_RUW = _named(view, p_RUW, q_RUW, code)
         exists_RUW = exists_RUW & (u_RUW != v_RUW)
-        # One that does not exist becomes one that changes nothing, in places that there are.
+        # Moves that do not exist become moves that change nothing.
         move_RUW6 = torch.where(exists_RUW.unsqueeze(3), move_RUW6, move_RUW6.new_tensor([1, 0, 1, 0, 0, 0]))
         named.append(move_RUW6)
         gains.append(_gain(view, move_RUW6).masked_fill(~(exists_RUW & _fits(view, move_RUW6)), NO_GAIN))
@@ -140,7 +139,7 @@ def make_moves_reference(tour_RN: Tensor, move_R6: Tensor) -> Tensor:
 def descend_reference(
     terrain: Terrain, tour_RN: Tensor, source_R: Tensor, codes: tuple[int, ...], deadline: float | None = None
 ) -> Descent:
-    """The best move of each row again and again, until none gains more than `least_I`.
+    """Make the best move of each row until none gains more than `least_I`.
 
     Stops when `time.perf_counter()` passes the deadline; tours are feasible and no worse at any time.
     """

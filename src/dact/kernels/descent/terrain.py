@@ -1,4 +1,4 @@
-"""From coordinates or matrices to what descents look at: neighbours, and what a move has to gain."""
+"""Builds a Terrain from coordinates or matrices: neighbour lists and least gains."""
 
 import torch
 from torch import Tensor
@@ -24,8 +24,8 @@ def make_terrain(
 ) -> Terrain:
     """Descents over the `neighbours` nearest customers of each node; 0 stands for all.
 
-    `start_cost_I` are costs of starts, in the units of the matrices or coordinates. Where all lengths are whole
-    numbers, and gains exact, a move has to gain something; else at least about a millionth of the cost.
+    `start_cost_I` are costs of starts, in the units of the matrices or coordinates. If all lengths are whole numbers,
+    and gains exact, any positive gain counts; otherwise at least about a millionth of the cost.
     """
     device, instances = coordinates_IN2.device, len(coordinates_IN2)
     if distance_MNN is None or matrix_I is None:
@@ -53,7 +53,7 @@ def make_terrain(
 def _gains_are_exact(distance_MNN: Tensor) -> Tensor:
     """(M,) bool: whole numbers so small that no sum of them is rounded while a gain is computed in float32."""
     whole_M = (distance_MNN == distance_MNN.round()).flatten(1).all(1)
-    # Up to four edges are added. To turn a stretch adds what this costs for all its edges.
+    # A gain adds up to four edges, and the extra cost of reversed stretches.
     turned_MNN = distance_MNN - distance_MNN.transpose(1, 2)
     largest_M = 4 * distance_MNN.abs().flatten(1).amax(1) + turned_MNN.clamp(min=0).amax(2).sum(1)
     return whole_M & (largest_M < EXACT)
@@ -78,6 +78,6 @@ def _nearest(
             apart_INN = torch.minimum(apart_INN, apart_INN.transpose(1, 2))
         apart_INN = apart_INN.index_fill(2, torch.arange(depots, device=apart_INN.device), torch.inf)
         apart_INN.diagonal(dim1=1, dim2=2).fill_(torch.inf)
-        # Sorted stably, so that of equally near ones the first is taken wherever this is computed.
+        # A stable sort, so that ties are broken in the same way on every device.
         parts.append(apart_INN.sort(dim=2, stable=True).indices[:, :, :neighbours].to(torch.uint16))
     return torch.cat(parts).contiguous()

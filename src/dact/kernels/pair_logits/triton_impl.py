@@ -107,23 +107,19 @@ def _backward_kernel(
         key_LTK = load_slots(key_ptr + heads, 0, N * K, K, second_T, N, H, PARTS, L, K // PARTS).to(DTYPE)
         score_PL = pair_scores(query_LTK, key_LTK, T, T, L, DTYPE, PRECISION)
         first_PC, second_PC = hidden_units(score_PL, w1_LC, b1_C, w2_CC, b2_C, DTYPE, PRECISION)
-
         grad_TT = tl.load(grad_ptr + row * N * N + pair_TT, mask=inside_TT, other=0.0).to(tl.float32) * scale
         grad_P = tl.reshape(grad_TT, (T * T,))
         b3_grad += tl.sum(grad_P, 0)
         w3_grad_WC += _sum_pairs(second_PC * grad_P[:, None], W)
-
         second_grad_PC = tl.where(second_PC > 0, grad_P[:, None] * w3_C[None, :], 0.0)
         b2_grad_WC += _sum_pairs(second_grad_PC, W)
         second_grad_PC = second_grad_PC.to(DTYPE)
         w2_grad_WCC = _add_outer(second_grad_PC, first_PC, w2_grad_WCC, W, PRECISION)
-
         first_grad_PC = tl.dot(second_grad_PC, tl.trans(w2_CC), input_precision=PRECISION)
         first_grad_PC = tl.where(first_PC > 0, first_grad_PC, 0.0)
         b1_grad_WC += _sum_pairs(first_grad_PC, W)
         first_grad_PC = first_grad_PC.to(DTYPE)
         w1_grad_WCL = _add_outer(first_grad_PC, score_PL, w1_grad_WCL, W, PRECISION)
-
         score_grad_PH = tl.dot(first_grad_PC, w1_CH, input_precision=PRECISION)
         score_grad_TTH = tl.reshape(score_grad_PH.to(DTYPE), (T, T, H))
         target_TTH = pair_TT[:, :, None] + head_H[None, None, :] * N * N
