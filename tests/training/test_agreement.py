@@ -101,7 +101,8 @@ def test_a_segment_is_seen_as_its_steps_were(problem_name: str, idle: bool) -> N
         states.append(engine.advance(batch, states[-1], 1))
     tour_ZBN = torch.stack([state.tour_BN for state in states]).to(DEVICE)
     last_TB2 = torch.stack([state.last_move_B2 for state in states[:-1]]).to(DEVICE)
-    features, opened = seen(task, batch.to(DEVICE), tour_ZBN, last_TB2)
+    each = batch.to(DEVICE).take(torch.arange(6, device=DEVICE).repeat(4))
+    features, opened = seen(task, each, tour_ZBN.flatten(0, 1), last_TB2.flatten(0, 1))
     expected = [problem.node_features(batch, state.tour_BN) for state in states]
     torch.testing.assert_close(features.cpu(), torch.cat(expected))
     expected = [open_moves(problem, batch, s.tour_BN, s.last_move_B2, OPERATORS["two_opt"]) for s in states[:-1]]

@@ -28,6 +28,7 @@ TALK = (
 """Operations that wait for the device, or bring numbers from the host."""
 OUR_RECIPE = {"update_epochs": 1, "share": 0.5, "entropy_bonus": 1e-3, "smoothing": 0.9}
 AGES = {"curriculum": CurriculumConfig(ages=8, restart=3)}
+GROUPS = AGES | {"group": 4, "share": 0.5, "scale": "group"}
 
 
 class Listener(TorchDispatchMode):
@@ -50,7 +51,14 @@ class Listener(TorchDispatchMode):
 @pytest.mark.parametrize("operator", ["two_opt", "insert", "swap"])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"kl_limit": 0.01, "entropy_bonus": 0.01, "normalise_advantage": True}, OUR_RECIPE, {"idle": False}, AGES],
+    [
+        {},
+        {"kl_limit": 0.01, "entropy_bonus": 0.01, "normalise_advantage": True},
+        OUR_RECIPE,
+        {"idle": False},
+        AGES,
+        GROUPS,
+    ],
 )
 def test_a_segment_never_talks_to_the_host(make_learner, problem_name, operator, options):
     """Rollout, update and warm-up steps read no number back, draw no multinomial and write by no mask."""
@@ -86,8 +94,8 @@ def gpu_learner(make_learner, graph: bool, problem: str = "tsp", precision: str 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @pytest.mark.parametrize(
     "options",
-    [{}, OUR_RECIPE, {"idle": False, **OUR_RECIPE}, {**AGES, **OUR_RECIPE}],
-    ids=["the paper's", "ours", "without idle moves", "rows of all ages"],
+    [{}, OUR_RECIPE, {"idle": False, **OUR_RECIPE}, {**AGES, **OUR_RECIPE}, {**OUR_RECIPE, **GROUPS}],
+    ids=["the paper's", "ours", "without idle moves", "rows of all ages", "groups"],
 )
 def test_captured_equals_called(make_learner, problem_name, options):
     """Segments and warm-up steps as CUDA graphs end where plain calls end, with two sizes in turn."""

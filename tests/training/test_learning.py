@@ -31,3 +31,11 @@ def test_policy_learns(tmp_path):
     assert outcome.progress.segments == 80
     assert outcome.progress.rollbacks == 0
     assert after < before - 0.03
+
+
+def test_a_policy_learns_without_a_critic(tmp_path):
+    """The same in groups, seed 1: by 0.069."""
+    reports = []
+    settings = (*SMALLER, "ppo.group=8", "ppo.scale=group")
+    train_command(DEMO, out=tmp_path, settings=settings, tensorboard=False, watch=reports.append)
+    assert reports[-1].validation_cost < reports[0].validation_cost - 0.03

@@ -66,7 +66,7 @@ def _call(work: Work, part: tuple[Tensor, ...], *, grad: bool) -> Callable[[], t
 def _gradient(
     outputs: tuple[Tensor, ...], parameters: list[Tensor], grads: tuple[Tensor, ...]
 ) -> Callable[[], tuple[Tensor, ...]]:
-    return lambda: torch.autograd.grad(outputs, parameters, grads)
+    return lambda: torch.autograd.grad(outputs, parameters, grads, materialize_grads=True)
 
 
 def _joined(outputs: list[tuple[Tensor, ...]]) -> tuple[Tensor, ...]:

@@ -27,7 +27,7 @@ from dact.training.validation import Validation
 
 log = logging.getLogger(__name__)
 FIXED = (
-    *("problem", "size", "sizes", "schedule.rows", "ppo.smoothing"),
+    *("problem", "size", "sizes", "schedule.rows", "ppo.smoothing", "ppo.group"),
     *("seed", "schedule.horizon", "ppo.segment", "curriculum.horizons", "curriculum.ages"),
     *("operator", "idle_moves", *(f"validation.{name}" for name in ("file", "count", "seed", "steps", "patience"))),
 )
@@ -135,7 +135,9 @@ def make_trainer(
     """Build the trainer of a run on its device, CUDA graphs included."""
     runtime = config.runtime.resolved()
     task = Task(problem=config.searched_problem(), operator=config.operator)
-    rows = team.part_of(config.schedule.rows, "schedule.rows")
+    copies = config.ppo.group or 1
+    name = f"schedule.rows over ppo.group {copies}:" if config.ppo.group else "schedule.rows"
+    rows = copies * team.part_of(config.schedule.rows // copies, name)
     source = InstanceSource(
         problem=task.problem, size=config.size, rows=rows, config=config.instances, sizes=config.sizes
     )

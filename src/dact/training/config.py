@@ -119,6 +119,8 @@ class TrainConfig:
             )
         if self.curriculum.ages:
             self._check_ages(self.curriculum.ages)
+        if self.ppo.group:
+            self._check_groups(self.ppo.group)
 
         most = max(self.size, *self.sizes, 0)
         for name, rows in (("schedule.rows", self.schedule.rows), ("validation.count", self.validation.count)):
@@ -132,6 +134,13 @@ class TrainConfig:
             raise ValueError(f"curriculum.ages {ages} is not a multiple of ppo.segment {self.ppo.segment}")
         if ages < self.schedule.horizon:
             raise ValueError(f"curriculum.ages {ages} is below schedule.horizon {self.schedule.horizon}")
+
+    def _check_groups(self, group: int) -> None:
+        """Rows make whole groups, and nobody waits for a critic that does not learn."""
+        if self.schedule.rows % group:
+            raise ValueError(f"schedule.rows {self.schedule.rows} is not a multiple of ppo.group {group}")
+        if self.schedule.critic_first > 0:
+            raise ValueError(f"schedule.critic_first {self.schedule.critic_first} goes with ppo.group = 0, not {group}")
 
     @property
     def segments(self) -> int:

@@ -17,6 +17,7 @@ from dact.search import NEVER, Engine, SearchState, captured, start_state
 from dact.team import ALONE, Team
 from dact.training.buffers import Buffers, make_buffers, snapshot, write
 from dact.training.curriculum import CurriculumConfig
+from dact.training.groups import copied, group_rollout
 from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
 from dact.training.optimiser import Optimiser
@@ -77,6 +78,11 @@ class Learner:
         self.lane = self.lanes[0]
         if graph:
             self._capture(shared=team.connected)
+
+    @property
+    def copies(self) -> int:
+        """Of each instance, in rows side by side."""
+        return self.config.group or 1
 
     @property
     def buffers(self) -> Buffers:
@@ -175,7 +181,10 @@ class Learner:
     def _segment(self, lane: Lane) -> None:
         batch, state = lane.buffers.batch, lane.buffers.state
         steps, share = self.config.segment, self.config.share
-        state, segment = rollout(lane.engine, self.task, batch, state, steps, share)
+        if self.config.group:
+            state, segment = group_rollout(lane.engine, self.task, batch, state, self.config)
+        else:
+            state, segment = rollout(lane.engine, self.task, batch, state, steps, share)
         lane.buffers.move_to(state)
         self.metrics_M[:-1] += update(self.networks, segment, self.optimiser, self.config)
         self.metrics_M[-1:] += 1
@@ -189,7 +198,7 @@ class Learner:
         self.networks.policy.places(buffers.batch.length, self.metrics_M.device)
         engine = self.networks.engine(self.task.problem, self.task.search(self.curriculum.restart or NEVER))
         ages = self.curriculum.ages
-        pool = make_pool(buffers, ages, self.config.segment) if ages else None
+        pool = make_pool(buffers, ages, self.config.segment, self.copies) if ages else None
         lane = Lane(source=source, buffers=buffers, engine=engine, pool=pool)
         lane.segment = lambda: self._segment(lane)
         return lane
@@ -202,11 +211,14 @@ class Learner:
             lane.pool.spread(self.config.segment)
 
     def _begun(self, source: InstanceSource, generator: Generator) -> tuple[Batch, SearchState]:
-        """New instances at their starts."""
-        batch, problem = source.sample(generator), self.task.problem
-        stream_B = new_streams(batch.rows, generator)
+        """New instances at their starts; the copies of an instance begin alike."""
+        batch, problem = source.sample(generator, source.rows // self.copies), self.task.problem
+        stream_B = new_streams(source.rows, generator)
         greedy = self.curriculum.tours == "greedy"
-        tour_BN = problem.greedy_start(batch) if greedy else problem.random_start(batch, stream_B)
+        first_B = stream_B[:: self.copies]
+        tour_BN = problem.greedy_start(batch) if greedy else problem.random_start(batch, first_B)
+        if self.copies > 1:
+            batch, tour_BN = copied(batch, self.copies), tour_BN.repeat_interleave(self.copies, 0)
         return batch, start_state(tour_BN, batch.cost(tour_BN), stream_B)
 
     def _capture(self, shared: bool) -> None:

@@ -120,8 +120,9 @@ class Optimiser:
     def _gather(self, loss: Tensor) -> None:
         """Scaled gradients in the layout of the flat parameters."""
         everything = [parameter for group in self.groups for parameter in group]
-        # Not `backward`: its accumulators tie parameters to the stream of their first use.
-        grads = iter(torch.autograd.grad(loss, everything, self._scale))
+        # Not `backward`: its accumulators tie parameters to the stream of their first use. A critic that is not in the
+        # loss has a gradient of zero, with which Adam does not move it.
+        grads = iter(torch.autograd.grad(loss, everything, self._scale, materialize_grads=True))
         lines = []
         for group in self.groups:
             taken = 0

@@ -19,6 +19,8 @@ class Pool:
     fresh: Buffers
     """New instances at their starts, one per row. Draw them anew at least every `ages` steps, so that no row gets the
     same twice."""
+    copies: int = 1
+    """Consecutive rows with the same instance, which are replaced together."""
 
     def tensors(self) -> dict[str, Tensor]:
         """All of them by name."""
@@ -29,7 +31,8 @@ class Pool:
         steps their ages are spread evenly as well.
         """
         rows, segments = len(self.left_B), self.ages // segment
-        self.left_B.copy_(segment * (1 + torch.arange(rows, device=self.left_B.device) * segments // rows))
+        group_B = torch.arange(rows, device=self.left_B.device) // self.copies
+        self.left_B.copy_(segment * (1 + group_B * segments // (rows // self.copies)))
 
     @torch.no_grad()
     def pass_time(self, buffers: Buffers, steps: int) -> None:
@@ -42,9 +45,9 @@ class Pool:
             x.copy_(torch.where(due_B.view(-1, *[1] * (x.dim() - 1)), fresh[name], x))
 
 
-def make_pool(buffers: Buffers, ages: int, segment: int) -> Pool:
+def make_pool(buffers: Buffers, ages: int, segment: int, copies: int = 1) -> Pool:
     """A pool for the rows of these buffers; its next instances still have to be drawn."""
     left_B, fresh = torch.zeros_like(buffers.state.stall_B), make_buffers(buffers.batch, buffers.state)
-    pool = Pool(ages=ages, left_B=left_B, fresh=fresh)
+    pool = Pool(ages=ages, left_B=left_B, fresh=fresh, copies=copies)
     pool.spread(segment)
     return pool

@@ -19,6 +19,8 @@ after a single one; the others are of the first epoch, before the policy has cha
 PROBED = 16
 """Rows that KL and clip fraction of a single epoch are measured on: all would cost another forward pass."""
 
+TAKEOVERS = ("best", "any")
+SCALES = ("none", "group")
 LARGEST_RATE = 0.01
 """Largest learning rate of Adam. The largest that was seen to learn is 1e-3."""
 
@@ -30,7 +32,15 @@ class PpoConfig:
     segment: int = 4
     """n: steps between updates."""
     share: float = 1.0
-    """Share of the rows used in an update, sampled by their rewards and weighted to stay unbiased."""
+    """Share of the rows used in an update, sampled by their rewards and weighted to stay unbiased. With groups: share
+    of the moves, sampled by the size of their advantages."""
+    group: int = 0
+    """0: the critic's values are the baseline, as in the paper. Else the number of copies of each instance: the mean
+    return of the copies is the baseline, and the critic is not trained."""
+    takeover: str = "best"
+    """Which copy's state all copies take over before a segment: that of the `best`, or of `any`."""
+    scale: str = "none"
+    """What advantages are divided by: `none`, or the standard deviation of the `group`."""
     update_epochs: int = 3
     """K."""
     clip: float = 0.1
@@ -54,6 +64,11 @@ class PpoConfig:
         for name in ("actor_rate", "critic_rate"):
             if getattr(self, name) > LARGEST_RATE:
                 raise ValueError(f"ppo.{name} {getattr(self, name)} is above {LARGEST_RATE}, where nothing is learnt")
+        if self.group < 0 or self.group == 1:
+            raise ValueError(f"ppo.group is {self.group}, but must be 0 (the critic is the baseline) or at least 2")
+        for name, known in (("takeover", TAKEOVERS), ("scale", SCALES)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"ppo.{name} '{getattr(self, name)}' is not one of {', '.join(known)}")
         if not 0 <= self.discount <= 1:
             raise ValueError(f"ppo.discount {self.discount} is not between 0 and 1")
         if not 0 < self.share <= 1:
@@ -75,15 +90,19 @@ class PpoConfig:
 
 
 def evaluate_segment(networks: Networks, segment: Segment) -> NetworkOutputs:
-    """Evaluate all steps as one batch, with gradients."""
+    """Evaluate all steps as one batch, with gradients. A baseline of the segment's own replaces the critic's values."""
 
-    def evaluate(features_RNF: Tensor, open_RNN: Tensor, move_R2: Tensor, standing_R2: Tensor) -> tuple[Tensor, ...]:
+    def evaluate(features_RNF: Tensor, open_RNN: Tensor, move_R2: Tensor, *standing: Tensor) -> tuple[Tensor, ...]:
         aspects_SRND = networks.encode(features_RNF)
-        return (*networks.log_prob(aspects_SRND, open_RNN, move_R2), networks.value(aspects_SRND, standing_R2))
+        moves = networks.log_prob(aspects_SRND, open_RNN, move_R2)
+        return (*moves, *(networks.value(aspects_SRND, standing_R2) for standing_R2 in standing))
 
-    states = (segment.features_TBNF, segment.open_TBNN, segment.move_TB2, segment.standing_ZB2[:-1])
+    states = [segment.features_TBNF, segment.open_TBNN, segment.move_TB2]
+    if segment.standing_ZB2 is not None:
+        states.append(segment.standing_ZB2[:-1])
     each = networks.by_rows(evaluate, *(x.flatten(0, 1) for x in states))
-    return NetworkOutputs(*(x_R.view(segment.reward_TB.shape) for x_R in each))
+    outputs = [x_R.view(segment.reward_TB.shape) for x_R in each]
+    return NetworkOutputs(*outputs if segment.credit is None else (*outputs, segment.credit.baseline_TB))
 
 
 def update(networks: Networks, segment: Segment, optimiser: Optimiser, config: PpoConfig) -> Tensor:
@@ -95,9 +114,7 @@ def update(networks: Networks, segment: Segment, optimiser: Optimiser, config: P
         now = evaluate_segment(networks, segment)
         # Old log-probabilities are those of the first pass, where the ratio is exactly 1.
         old = old or NetworkOutputs(*(x.detach() for x in now))
-        # Bootstrapped anew in each epoch, with the networks as they are (Algorithm 1, line 11).
-        rewards = Rewards(segment.reward_TB, _end_value(networks, segment), segment.weight_B)
-        loss, measured_M = ppo_loss(now, old, rewards, config.objective)
+        loss, measured_M = ppo_loss(now, old, _rewards(networks, segment), config.objective)
         if config.kl_limit > 0:
             kl = measured_M[MEASURED.index("approx_kl")]
             enough = torch.maximum(enough, (kl > config.kl_limit).float())
@@ -126,14 +143,19 @@ def _moved(networks: Networks, segment: Segment, old: NetworkOutputs, clip: floa
 
 
 @torch.no_grad()
-def _end_value(networks: Networks, segment: Segment) -> Tensor:
-    """(B,) values of the states after the last step."""
+def _rewards(networks: Networks, segment: Segment) -> Rewards:
+    """Rewards with the values of the states after the last step, by the current critic (Algorithm 1, line 11)."""
+    if segment.credit is not None:
+        return_TB = segment.credit.return_TB
+        return Rewards(return_TB, torch.zeros_like(return_TB[0]), segment.weight_B)
+    assert segment.end_BNF is not None
+    assert segment.standing_ZB2 is not None
 
     def evaluate(features_BNF: Tensor, standing_B2: Tensor) -> tuple[Tensor, ...]:
         return (networks.value(networks.encode(features_BNF), standing_B2),)
 
     (value_B,) = networks.by_rows(evaluate, segment.end_BNF, segment.standing_ZB2[-1])
-    return value_B
+    return Rewards(segment.reward_TB, value_B, segment.weight_B)
 
 
 def _summary(segment: Segment, old: NetworkOutputs, epoch_EM: Tensor) -> Tensor:

@@ -44,6 +44,13 @@ class Walk(NamedTuple):
     incumbent_ZB: Tensor
 
 
+class Credit(NamedTuple):
+    """Returns and their baseline, where the critic provides neither."""
+
+    return_TB: Tensor
+    baseline_TB: Tensor
+
+
 @dataclass(frozen=True, kw_only=True)
 class Segment:
     """T steps, as the update needs them."""
@@ -55,12 +62,14 @@ class Segment:
     log_prob_TB: Tensor
     """By the engine, for comparison only: the update computes its own."""
     reward_TB: Tensor
-    end_BNF: Tensor
-    """Features of the state after the last step."""
-    standing_ZB2: Tensor
-    """Costs of all states, as inputs of the critic."""
     weight_B: Tensor
     """Weight of each row in the loss."""
+    end_BNF: Tensor | None = None
+    """Features of the state after the last step, as input of the critic."""
+    standing_ZB2: Tensor | None = None
+    """Costs of all states, as inputs of the critic."""
+    credit: Credit | None = None
+    """Instead of the critic's inputs."""
 
 
 @torch.no_grad()
@@ -74,12 +83,24 @@ def rollout(
 ) -> tuple[SearchState, Segment]:
     """Make some steps. Returns the state after them and their segment, of all rows or of a share sampled by
     `choose`."""
+    after, made = walk(engine, batch, state, steps)
+    count = max(1, round(share * batch.rows))
+    if count == batch.rows:
+        return after, _segment(task, batch, made, torch.ones_like(made.cost_ZB[0]))
+    gain_B = made.incumbent_ZB[0] - made.incumbent_ZB[-1]
+    row_C, weight_C = choose(gain_B, count, row_draws(after.stream_B)[0])
+    segment = _segment(task, batch.take(row_C), Walk(*(x[:, row_C] for x in made)), weight_C)
+    return replace(after, stream_B=after.stream_B + STEP), segment
+
+
+def walk(engine: Engine, batch: Batch, state: SearchState, steps: int) -> tuple[SearchState, Walk]:
+    """Make some steps. Returns the state after them, and all that happened."""
     engine.refresh()
     states, made = [state], []
     for _ in range(steps):
         made.append(engine.step(batch, states[-1]))
         states.append(made[-1].state)
-    walk = Walk(
+    return states[-1], Walk(
         tour_ZBN=torch.stack([each.tour_BN for each in states]),
         last_TB2=torch.stack([each.last_move_B2 for each in states[:-1]]),
         move_TB2=torch.stack([each.move_B2 for each in made]),
@@ -87,23 +108,16 @@ def rollout(
         cost_ZB=torch.stack([each.cost_B for each in states]),
         incumbent_ZB=torch.stack([each.incumbent_cost_B for each in states]),
     )
-    count = max(1, round(share * batch.rows))
-    if count == batch.rows:
-        return states[-1], _segment(task, batch, walk, torch.ones_like(walk.cost_ZB[0]))
-    stream_B = states[-1].stream_B
-    row_C, weight_C = choose(walk.incumbent_ZB[0] - walk.incumbent_ZB[-1], count, row_draws(stream_B)[0])
-    segment = _segment(task, batch.take(row_C), Walk(*(x[:, row_C] for x in walk)), weight_C)
-    return replace(states[-1], stream_B=stream_B + STEP), segment
 
 
-def choose(gain_B: Tensor, count: int, draw_B: Tensor) -> tuple[Tensor, Tensor]:
+def choose(gain_B: Tensor, count: int, draw_B: Tensor, floor: float = FLOOR) -> tuple[Tensor, Tensor]:
     """Sample rows for an update, more likely those with higher rewards, with weights that keep means unbiased.
 
     Near the end of training few rows gain anything in a few steps, and the gradient is mostly theirs. Priority sampling
     (Duffield, Lund and Thorup, 2007): no row twice, and weighted means over the chosen rows have the means over all
     rows as expected values.
     """
-    chance_B = gain_B + FLOOR * gain_B.mean() + torch.finfo(gain_B.dtype).tiny ** 0.5
+    chance_B = gain_B + floor * gain_B.mean() + torch.finfo(gain_B.dtype).tiny ** 0.5
     priority_B = chance_B / draw_B.to(gain_B.dtype)
     highest = priority_B.topk(count + 1)
     row_C = highest.indices[:-1]
@@ -111,29 +125,28 @@ def choose(gain_B: Tensor, count: int, draw_B: Tensor) -> tuple[Tensor, Tensor]:
     return row_C, weight_C
 
 
-def _segment(task: Task, batch: Batch, walk: Walk, weight_B: Tensor) -> Segment:
+def _segment(task: Task, batch: Batch, made: Walk, weight_B: Tensor) -> Segment:
     """Features and open moves of all states at once, in few kernels."""
-    steps = len(walk.move_TB2)
-    features_RNF, open_RNN = seen(task, batch, walk.tour_ZBN, walk.last_TB2)
+    steps = len(made.move_TB2)
+    each = _repeated(batch, steps + 1)
+    features_RNF, open_RNN = seen(task, each, made.tour_ZBN.flatten(0, 1), made.last_TB2.flatten(0, 1))
     features_ZBNF = features_RNF.view(steps + 1, batch.rows, *features_RNF.shape[1:])
     return Segment(
         features_TBNF=features_ZBNF[:-1],
         open_TBNN=open_RNN.view(steps, batch.rows, *open_RNN.shape[1:]),
-        move_TB2=walk.move_TB2,
-        log_prob_TB=walk.log_prob_TB,
-        reward_TB=walk.incumbent_ZB[:-1] - walk.incumbent_ZB[1:],
+        move_TB2=made.move_TB2,
+        log_prob_TB=made.log_prob_TB,
+        reward_TB=made.incumbent_ZB[:-1] - made.incumbent_ZB[1:],
         end_BNF=features_ZBNF[-1],
-        standing_ZB2=standing(batch, walk.cost_ZB, walk.incumbent_ZB),
+        standing_ZB2=standing(batch, made.cost_ZB, made.incumbent_ZB),
         weight_B=weight_B,
     )
 
 
-def seen(task: Task, batch: Batch, tour_ZBN: Tensor, last_TB2: Tensor) -> tuple[Tensor, Tensor]:
-    """Features of all states, and open moves of all but the last, with states as consecutive rows."""
-    each = _repeated(batch, len(tour_ZBN))
-    features_RNF, feasible = look(task.problem, each, tour_ZBN.flatten(0, 1), OPERATORS[task.operator])
-    seen_RN, last_R2 = tour_ZBN[:-1].flatten(0, 1), last_TB2.flatten(0, 1)
-    return features_RNF, open_pairs(seen_RN, last_R2, feasible.rows(len(last_R2)))
+def seen(task: Task, batch: Batch, tour_RN: Tensor, last_R2: Tensor) -> tuple[Tensor, Tensor]:
+    """Features of all rows, and open moves of the first rows, those whose last moves are given."""
+    features_RNF, feasible = look(task.problem, batch, tour_RN, OPERATORS[task.operator])
+    return features_RNF, open_pairs(tour_RN[: len(last_R2)], last_R2, feasible.rows(len(last_R2)))
 
 
 def standing(batch: Batch, cost_ZB: Tensor, incumbent_ZB: Tensor) -> Tensor:
