@@ -107,14 +107,14 @@ def test_a_share_of_the_moves(make_learner, problem_name):
     """The search goes on as with all of them; those that are taken are as in the record of all."""
     records, ends = [], []
     for share in (1.0, 0.25):
-        learner = make_learner(problem_name, group=GROUP, segment=4, share=share)
+        learner = make_learner(problem_name, group=GROUP, segment=20, share=share)
         buffers = learner.buffers
         end, segment = group_rollout(learner.engine, learner.task, buffers.batch, buffers.state, learner.config)
         records.append(segment)
         ends.append(end)
     every, few = records
     assert torch.equal(ends[0].tour_BN, ends[1].tour_BN)
-    assert few.weight_B.shape == (8,)
+    assert few.weight_B.shape == (40,)
     whole = {tuple(row) for row in torch.stack((*every.judged, every.log_prob_TB))[:, 0].t().tolist()}
     chosen = [tuple(row) for row in torch.stack((*few.judged, few.log_prob_TB))[:, 0].t().tolist()]
     assert set(chosen) <= whole

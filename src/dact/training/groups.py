@@ -59,10 +59,11 @@ def group_rollout(
     if count == moves:
         move_C, weight_C = torch.arange(moves, device=batch.device), torch.ones_like(reward_TB).view(-1)
     else:
-        draw_M = _draws(after.stream_B, config.segment)
+        stream_ZB = after.stream_B + STEP * torch.arange(config.segment + 1, device=batch.device).unsqueeze(1)
+        draw_M = row_draws(stream_ZB[:-1].flatten())[0]
         advantage_TB = judged.return_TB - judged.baseline_TB
         move_C, weight_C = choose(advantage_TB.abs().view(-1), count, draw_M, FLOOR)
-        after = replace(after, stream_B=after.stream_B + STEP * config.segment)
+        after = replace(after, stream_B=stream_ZB[-1])
     judged = Judged(*(x_TB.view(1, -1)[:, move_C] for x_TB in judged))
     return after, _record(task, batch, steps, move_C, weight_C, judged)
 
@@ -99,12 +100,6 @@ def _record(task: Task, batch: Batch, steps: Walk, move_C: Tensor, weight_C: Ten
         weight_B=weight_C,
         judged=judged,
     )
-
-
-def _draws(stream_B: Tensor, steps: int) -> Tensor:
-    """(M,): a number for each move, of what its row's stream would draw in so many steps to come."""
-    stream_TB = stream_B + STEP * torch.arange(steps, device=stream_B.device).unsqueeze(1)
-    return row_draws(stream_TB.flatten())[0]
 
 
 def _each(rows: int, copies: int, device: torch.device) -> Tensor:
