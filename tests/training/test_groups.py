@@ -7,7 +7,7 @@ from dact.training.buffers import snapshot
 from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer
 from dact.training.curriculum import CurriculumConfig
-from dact.training.groups import gathered, group_rollout, judge
+from dact.training.groups import credit_of, gathered, group_rollout
 from dact.training.ppo import PpoConfig, evaluate_segment, update
 from dact.training.recorder import Silence
 from dact.training.rollout import choose
@@ -60,8 +60,8 @@ def test_a_segment_begins_where_one_of_the_group_is(make_learner, problem_name, 
 @pytest.mark.parametrize("scale", ["none", "group"])
 def test_advantages_of_a_group_cancel(scale):
     """At every step, whatever they are divided by; where nobody gained they are zero."""
-    judged = judge(rewards(), PpoConfig(group=GROUP, scale=scale))
-    advantage_TIG = (judged.return_TB - judged.baseline_TB).view(5, -1, GROUP)
+    credit = credit_of(rewards(), PpoConfig(group=GROUP, scale=scale))
+    advantage_TIG = (credit.return_TB - credit.baseline_TB).view(5, -1, GROUP)
     torch.testing.assert_close(advantage_TIG.sum(2), torch.zeros(5, 6), atol=1e-5, rtol=0)
     assert (advantage_TIG[:, 0] == 0).all()
     assert (advantage_TIG[0, 1:].abs().amax(1) > 0).all()
@@ -70,19 +70,19 @@ def test_advantages_of_a_group_cancel(scale):
 def test_returns_end_with_the_segment():
     """They are the discounted rewards from a step on, with nothing behind the last."""
     reward_TB = rewards()
-    judged = judge(reward_TB, PpoConfig(group=GROUP, discount=0.9))
+    credit = credit_of(reward_TB, PpoConfig(group=GROUP, discount=0.9))
     expected_TB = torch.stack(
         [sum(0.9 ** (later - step) * reward_TB[later] for later in range(step, 5)) for step in range(5)]
     )
-    torch.testing.assert_close(judged.return_TB, expected_TB)
+    torch.testing.assert_close(credit.return_TB, expected_TB)
 
 
 def test_scaled_groups_count_alike():
     """A group whose gains are a tenth of another's has the same advantages."""
     small_TB = rewards()[:, GROUP : 2 * GROUP]
     config = PpoConfig(group=GROUP, scale="group")
-    judged = judge(torch.cat((small_TB, 10 * small_TB), 1), config)
-    advantage_TB = judged.return_TB - judged.baseline_TB
+    credit = credit_of(torch.cat((small_TB, 10 * small_TB), 1), config)
+    advantage_TB = credit.return_TB - credit.baseline_TB
     torch.testing.assert_close(advantage_TB[:, :GROUP], advantage_TB[:, GROUP:])
     torch.testing.assert_close(advantage_TB[0, :GROUP].std(), torch.tensor(1.0))
 
@@ -115,15 +115,15 @@ def test_a_share_of_the_moves(make_learner, problem_name):
     every, few = records
     assert torch.equal(ends[0].tour_BN, ends[1].tour_BN)
     assert few.weight_B.shape == (40,)
-    whole = {tuple(row) for row in torch.stack((*every.judged, every.log_prob_TB))[:, 0].t().tolist()}
-    chosen = [tuple(row) for row in torch.stack((*few.judged, few.log_prob_TB))[:, 0].t().tolist()]
+    whole = {tuple(row) for row in torch.stack((*every.credit, every.log_prob_TB))[:, 0].t().tolist()}
+    chosen = [tuple(row) for row in torch.stack((*few.credit, few.log_prob_TB))[:, 0].t().tolist()]
     assert set(chosen) <= whole
 
 
 def test_chosen_moves_stand_for_all():
     """The weighted mean of what is chosen by advantages is that of all, on average."""
-    judged = judge(rewards(), PpoConfig(group=GROUP))
-    size_M = (judged.return_TB - judged.baseline_TB).abs().view(-1)
+    credit = credit_of(rewards(), PpoConfig(group=GROUP))
+    size_M = (credit.return_TB - credit.baseline_TB).abs().view(-1)
     other_M = torch.rand(len(size_M), generator=torch.Generator().manual_seed(3))
     generator = torch.Generator().manual_seed(0)
     draws = [choose(size_M, 20, torch.rand(len(size_M), generator=generator), 0.5) for _ in range(3000)]
@@ -152,8 +152,8 @@ def test_gradients_follow_the_advantages(make_learner):
     learner.optimiser.set_rates(1e-3, 1e-3)
     buffers = learner.buffers
     _, segment = group_rollout(learner.engine, learner.task, buffers.batch, buffers.state, learner.config)
-    nothing = judge(torch.zeros(4, 8), learner.config)
-    object.__setattr__(segment, "judged", type(nothing)(*(x.view(1, -1) for x in nothing)))
+    nothing = credit_of(torch.zeros(4, 8), learner.config)
+    object.__setattr__(segment, "credit", type(nothing)(*(x.view(1, -1) for x in nothing)))
     before = snapshot(learner.learnt())
     update(learner.networks, segment, learner.optimiser, learner.config)
     assert all(torch.equal(x, before[name]) for name, x in learner.learnt().items() if name.startswith("actor."))

@@ -1,10 +1,10 @@
-"""Copies of an instance that judge one another: a baseline that needs no critic.
+"""Copies of an instance as one another's baseline, instead of a critic.
 
-The rows of a group are copies of one instance. Before each segment all of them take over the state of one; then each
-makes the segment's steps by its own draws. A move's advantage is what its row gained from there to the segment's end,
-less what the group gained on average over the same steps. Beyond the end nothing is credited.
+The rows of a group are copies of one instance. Before each segment they all take over the state of one of them, then
+each makes the steps by its own draws. The advantage of a move is its row's return from there to the end of the segment,
+less the mean return of the group from the same step. Rewards after the segment are not counted.
 
-Shape letters: T steps of a segment, Z = T + 1 states, B = I * G rows, I groups of G copies, M = T * B moves, C chosen
+Shape letters: T steps of a segment, Z = T + 1 states, B = I * G rows, I groups of G copies, M = T * B moves, C sampled
 moves, N tour length. A segment made here has one step of C rows, each a move of its own.
 """
 
@@ -19,23 +19,23 @@ from dact.problems import Batch
 from dact.search import Engine, SearchState
 from dact.training.buffers import fields
 from dact.training.ppo import PpoConfig
-from dact.training.rollout import Judged, Segment, Task, Walk, choose, seen, walk
+from dact.training.rollout import Credit, Segment, Task, Walk, choose, seen, walk
 
 FLOOR = 0.5
-"""What counts as advantage of every move when moves are chosen, in mean advantages."""
+"""Added to the size of every advantage when moves are sampled, in units of its mean."""
 LEAST = 0.01
-"""The smallest deviation that a group's advantages are divided by, in root mean squares of all groups'."""
+"""Smallest standard deviation that advantages are divided by, in units of its root mean square over groups."""
 
 
 def copied(batch: Batch, copies: int) -> Batch:
-    """Each row so many times, copies side by side."""
-    return batch.take(_each(batch.rows, copies, batch.device))
+    """Each row so many times, as consecutive rows."""
+    return batch.take(torch.arange(batch.rows * copies, device=batch.device) // copies)
 
 
 def gathered(state: SearchState, config: PpoConfig) -> SearchState:
-    """All rows of a group stand where one of them does, each with its own draws.
+    """All rows of a group in the state of one of them, each with its own stream.
 
-    That is the one with the best incumbent, or the first: copies are alike, so that it is as good as any at random.
+    `best` is the row with the best incumbent. `any` is the first: copies are exchangeable, so it is a random one.
     """
     cost_IG = state.incumbent_cost_B.view(-1, config.group)
     member_I = cost_IG.argmin(1) if config.takeover == "best" else torch.zeros_like(cost_IG[:, 0], dtype=torch.long)
@@ -49,11 +49,11 @@ def gathered(state: SearchState, config: PpoConfig) -> SearchState:
 def group_rollout(
     engine: Engine, task: Task, batch: Batch, state: SearchState, config: PpoConfig
 ) -> tuple[SearchState, Segment]:
-    """The state after a segment's steps from groups that are gathered, and the record of its moves, or of a share of
-    them, in which those with large advantages are more likely."""
+    """Gather groups and make a segment's steps. Returns the state after them and all moves, or a share of the moves,
+    sampled by the size of their advantages."""
     after, steps = walk(engine, batch, gathered(state, config), config.segment)
     reward_TB = steps.incumbent_ZB[:-1] - steps.incumbent_ZB[1:]
-    judged = judge(reward_TB, config)
+    credit = credit_of(reward_TB, config)
     moves = reward_TB.numel()
     count = max(1, round(config.share * moves))
     if count == moves:
@@ -61,16 +61,16 @@ def group_rollout(
     else:
         stream_ZB = after.stream_B + STEP * torch.arange(config.segment + 1, device=batch.device).unsqueeze(1)
         draw_M = row_draws(stream_ZB[:-1].flatten())[0]
-        advantage_TB = judged.return_TB - judged.baseline_TB
+        advantage_TB = credit.return_TB - credit.baseline_TB
         move_C, weight_C = choose(advantage_TB.abs().view(-1), count, draw_M, FLOOR)
         after = replace(after, stream_B=stream_ZB[-1])
-    judged = Judged(*(x_TB.view(1, -1)[:, move_C] for x_TB in judged))
-    return after, _record(task, batch, steps, move_C, weight_C, judged)
+    credit = Credit(*(x_TB.view(1, -1)[:, move_C] for x_TB in credit))
+    return after, _record(task, batch, steps, move_C, weight_C, credit)
 
 
-def judge(reward_TB: Tensor, config: PpoConfig) -> Judged:
-    """What each row gained from every step on, and its group on average; with `scale = "group"` over the deviation of
-    what the group's rows gained in all, so that small gains late in a search count as much as large ones early on."""
+def credit_of(reward_TB: Tensor, config: PpoConfig) -> Credit:
+    """Returns from every step on, and their means over groups. With `scale = "group"` both are divided by the standard
+    deviation of the group's returns from the first step, so that small gains count as much as large ones."""
     return_TB = n_step_returns(reward_TB, torch.zeros_like(reward_TB[0]), config.discount)
     return_TIG = return_TB.view(len(return_TB), -1, config.group)
     mean_TIG = return_TIG.mean(2, keepdim=True).expand_as(return_TIG)
@@ -79,11 +79,11 @@ def judge(reward_TB: Tensor, config: PpoConfig) -> Judged:
         least = LEAST * square_I1.mean().sqrt() + torch.finfo(square_I1.dtype).tiny ** 0.5
         deviation_I1 = torch.maximum(square_I1.sqrt(), least)
         return_TIG, mean_TIG = return_TIG / deviation_I1, mean_TIG / deviation_I1
-    return Judged(return_TB=return_TIG.reshape_as(return_TB), baseline_TB=mean_TIG.reshape_as(return_TB))
+    return Credit(return_TB=return_TIG.reshape_as(return_TB), baseline_TB=mean_TIG.reshape_as(return_TB))
 
 
-def _record(task: Task, batch: Batch, steps: Walk, move_C: Tensor, weight_C: Tensor, judged: Judged) -> Segment:
-    """Of some moves, as one step of as many rows."""
+def _record(task: Task, batch: Batch, steps: Walk, move_C: Tensor, weight_C: Tensor, credit: Credit) -> Segment:
+    """A segment of some moves, as one step of as many rows."""
 
     def chosen(x_TB: Tensor) -> Tensor:
         return x_TB.flatten(0, 1)[move_C]
@@ -98,9 +98,5 @@ def _record(task: Task, batch: Batch, steps: Walk, move_C: Tensor, weight_C: Ten
         log_prob_TB=chosen(steps.log_prob_TB).unsqueeze(0),
         reward_TB=chosen(reward_TB).unsqueeze(0),
         weight_B=weight_C,
-        judged=judged,
+        credit=credit,
     )
-
-
-def _each(rows: int, copies: int, device: torch.device) -> Tensor:
-    return torch.arange(rows * copies, device=device) // copies
