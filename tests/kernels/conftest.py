@@ -1,6 +1,7 @@
 """What tests of kernels share: where they run, and memory that shows what no kernel wrote."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
 import torch
@@ -13,6 +14,14 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 def device() -> str:
     """Where kernels run here."""
     return DEVICE
+
+
+@pytest.fixture(scope="session")
+def form_named(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Callable[..., None]]:
+    """Makes forms of the descent by name, each once."""
+    from descent_cases import FORMS
+
+    return cache(lambda name: FORMS[name](tmp_path_factory.mktemp("form")))
 
 
 @pytest.fixture(autouse=True)

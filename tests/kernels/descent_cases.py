@@ -13,12 +13,14 @@ import torch
 from torch import Tensor
 
 from dact.kernels.descent.cuda_impl import launch_cuda, source
-from dact.kernels.descent.job import KickConfig, Launch, Rows, Terrain, c_job, start_rows, working_bytes
+from dact.kernels.descent.job import KickConfig, Launch, Rows, Terrain, c_job, start_rows, tour_cost, working_bytes
 from dact.kernels.descent.moves import NEIGHBOURHOODS, codes, cuts
 from dact.kernels.descent.numba_impl import launch_numba
 from dact.kernels.descent.terrain import make_terrain
 from dact.kernels.row_draws import streams
 from dact.problems import PROBLEMS, Batch
+from dact.problems.capacity import feasible
+from dact.tours import is_permutation
 
 Form = Callable[[Launch], None]
 Record = TypeVar("Record", Terrain, Rows)
@@ -119,6 +121,28 @@ def settled(form: Form, terrain: Terrain, tour_RN: Tensor) -> Tensor:
         if not rows.count_R6[:, 1].any():
             return tour_RN
     raise AssertionError("descents go on and on")
+
+
+def is_tour(batch: Batch, tour_RN: Tensor) -> Tensor:
+    """(R,) bool: every node once, and no vehicle overloaded."""
+    good_R = is_permutation(tour_RN.long())
+    return good_R & feasible(batch, tour_RN.long()) if batch.depots else good_R
+
+
+def same(rows: Rows, others: Rows) -> bool:
+    """Do rows stand at exactly the same point?"""
+    return all(torch.equal(value, getattr(others, name)) for name, value in vars(rows).items())
+
+
+def slack(terrain: Terrain) -> Tensor:
+    """(I,): by how much float32 gains may be wrong; those of whole numbers are exact."""
+    return torch.where(terrain.least_I == 0.5, 0, terrain.least_I).double()
+
+
+def is_cost(cost_R: Tensor, terrain: Terrain, tour_RN: Tensor) -> Tensor:
+    """(R,) bool: are these the costs of the tours?"""
+    exact_R = tour_cost(terrain, tour_RN.long(), torch.arange(len(tour_RN)))
+    return (cost_R - exact_R).abs() <= slack(terrain)
 
 
 def travelling(points_N2: Tensor, distance_NN: Tensor | None = None) -> Batch:

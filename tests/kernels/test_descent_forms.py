@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from itertools import combinations
 
 import pytest
@@ -17,55 +16,27 @@ from descent_cases import (
     descent,
     every_code,
     finish,
+    is_cost,
+    is_tour,
+    same,
     settled,
+    slack,
     starts,
     terrain_of,
 )
-from torch import Tensor
 
-from dact.kernels.descent.job import COUNTS, KICKS, KickConfig, Rows, Terrain, tour_cost
+from dact.kernels.descent.job import COUNTS, KICKS, KickConfig, Rows, tour_cost
 from dact.kernels.descent.moves import codes
 from dact.kernels.descent.reference import best_moves_reference
-from dact.problems import Batch
-from dact.problems.capacity import feasible
-from dact.tours import is_permutation
 
 FAILED = 1e300
 MOVES = COUNTS.index("moves")
-
-
-@pytest.fixture(scope="module")
-def form_named(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Form]:
-    """Makes forms, each once."""
-    return cache(lambda name: FORMS[name](tmp_path_factory.mktemp("form")))
 
 
 @pytest.fixture(params=FORMS)
 def form(request: pytest.FixtureRequest, form_named: Callable[[str], Form]) -> Form:
     """Each form in turn."""
     return form_named(request.param)
-
-
-def is_tour(batch: Batch, tour_RN: Tensor) -> Tensor:
-    """(R,) bool: every node once, and no vehicle overloaded."""
-    good_R = is_permutation(tour_RN.long())
-    return good_R & feasible(batch, tour_RN.long()) if batch.depots else good_R
-
-
-def same(rows: Rows, others: Rows) -> bool:
-    """Do rows stand at exactly the same point?"""
-    return all(torch.equal(value, getattr(others, name)) for name, value in vars(rows).items())
-
-
-def slack(terrain: Terrain) -> Tensor:
-    """(I,): by how much float32 gains may be wrong; those of whole numbers are exact."""
-    return torch.where(terrain.least_I == 0.5, 0, terrain.least_I).double()
-
-
-def is_cost(cost_R: Tensor, terrain: Terrain, tour_RN: Tensor) -> Tensor:
-    """(R,) bool: are these the costs of the tours?"""
-    exact_R = tour_cost(terrain, tour_RN.long(), torch.arange(len(tour_RN)))
-    return (cost_R - exact_R).abs() <= slack(terrain)
 
 
 @pytest.mark.parametrize("name", CASES)
