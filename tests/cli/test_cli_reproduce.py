@@ -21,3 +21,11 @@ def test_list(dact):
 def test_unknown_name(dact, tmp_path: Path):
     """One sentence with the names there are."""
     dact("reproduce", "figures", "--out", tmp_path).refused("'figures'", "gray-code")
+
+
+def test_missing_models(dact, tmp_path: Path):
+    """Where nothing can be made without models, one sentence names the command that trains them."""
+    answer = dact("reproduce", "aspects", "--out", tmp_path, "--models", tmp_path / "none")
+    assert answer.code == 2
+    assert answer.err.splitlines()[-1].startswith("error: aspects needs weights that ")
+    assert "`dact reproduce aspects --train` trains them (about 2 minutes on one H200)" in answer.err

@@ -6,8 +6,18 @@ from pathlib import Path
 from dact.pipeline import SolveConfig
 from dact.policy import Policy, load_weights
 from dact.reproduce import paper
-from dact.reproduce.base import Cell, NeedsError, Outcome, Request, Study, Table
-from dact.reproduce.models import CYCLIC, DUAL100, SINGLE50, SINGLE100, Model, extent, needed, training_minutes
+from dact.reproduce.base import Cell, Outcome, Request, Study, Table
+from dact.reproduce.models import (
+    CYCLIC,
+    DUAL100,
+    SINGLE50,
+    SINGLE100,
+    Model,
+    extent,
+    needed,
+    none_there,
+    training_minutes,
+)
 from dact.reproduce.published_sets import SEED as SET_SEED
 from dact.reproduce.published_sets import published_set
 from dact.reproduce.runs import Done, Run, device_of, do, unfinished
@@ -60,7 +70,7 @@ def make(request: Request) -> Outcome:
     there = compared(models, "aspects", request)
     missing = () if request.quick else needed(models, request.models, "aspects")
     if not there:
-        raise NeedsError("; ".join(missing))
+        raise none_there(models, request.models, "aspects")
     cases = [(case, steps) for case in config.cases if case.model.name in there for steps in config.steps]
     done = do("aspects", [_run(case, steps, there[case.model.name], config, request) for case, steps in cases], request)
     rows = [_row(case, there[case.model.name], each) for (case, _), each in zip(cases, done, strict=True)]
@@ -74,8 +84,9 @@ def make(request: Request) -> Outcome:
             "what factor, not the gaps themselves. Its times are for 10,000 instances on one RTX 2080 Ti; our "
             "seconds are of whole calls over the instances above. Only the dual encoder has kernels of its own.",
         ),
-        smaller=f"TSP10 instead of TSP50 and TSP100, {_training(config, request)} in training, {config.count} "
-        f"instances instead of {FULL.count:,}, T = {' and '.join(map(str, config.steps))} instead of 1,000 and 5,000",
+        smaller=f"models and instances of TSP10 instead of TSP50 and TSP100 ({_training(config, request)}), "
+        f"{config.count} instances instead of {FULL.count:,}, T = {config.steps[0]} and {config.steps[-1]} instead of "
+        f"{FULL.steps[0]:,} and {FULL.steps[-1]:,}",
         missing=(*missing, *unfinished(done)),
         device=device_of(done),
     )

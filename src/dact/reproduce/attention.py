@@ -1,6 +1,7 @@
 """Attention of every head at the size of training and at a larger one (Figure 6)."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -12,10 +13,11 @@ from dact.pipeline import Pipeline, SolveConfig
 from dact.plotting.attention import attention_figure
 from dact.policy.attention import attention_weights
 from dact.reproduce.base import Cell, Outcome, Picture, Request, Study, Table
-from dact.reproduce.models import ABSOLUTE, needed, training_minutes
+from dact.reproduce.models import ABSOLUTE, CYCLIC, needed, training_minutes
 from dact.reproduce.trained import at_hand
 
 TRAINED, LARGER = 50, 100
+SHIPPED_MODEL = "tsp50"
 SET_SEED, SEED = 1234, 1
 ASPECTS = ("node aspect", "position aspect")
 SEEN = ("to neighbours", "to neighbours across the ends")
@@ -37,8 +39,9 @@ FULL, QUICK = AttentionConfig(), AttentionConfig(count=4, steps=20)
 def make(request: Request) -> Outcome:
     """A picture for each encoding there is a model of, and how much attention goes to neighbours."""
     config = QUICK if request.quick else FULL
-    there = at_hand([ABSOLUTE], request)
-    sources = {"cyclic": "tsp50"} | ({"absolute": str(there[ABSOLUTE.name])} if there else {})
+    there = at_hand([CYCLIC, ABSOLUTE], request)
+    sources = {"cyclic": str(there.get(CYCLIC.name, SHIPPED_MODEL))}
+    sources |= {"absolute": str(there[ABSOLUTE.name])} if ABSOLUTE.name in there else {}
     pictures: list[Picture] = []
     rows: list[tuple[Cell, ...]] = []
     for number, (kind, weights) in enumerate(sources.items()):
@@ -55,10 +58,10 @@ def make(request: Request) -> Outcome:
             "tail of a tour meet) at the larger size too; with the absolute one attention looks random there. It gives "
             f"no numbers. Both sizes are searched by a policy trained on TSP{TRAINED}, {config.steps} steps from "
             "greedy starts; attention is that of the last layer, to the best tour so far. In the table, 1 is "
-            "even attention.",
+            f"even attention. Weights: {', '.join(f'{kind}: {Path(each).stem}' for kind, each in sources.items())}.",
         ),
         smaller=f"{config.count} instances instead of {FULL.count}, after {config.steps} steps instead of {FULL.steps}",
-        missing=needed([] if there else [ABSOLUTE], request.models, "attention"),
+        missing=needed([ABSOLUTE], request.models, "attention"),
         device=SolveConfig(device=request.device).torch_device().type,
     )
 
@@ -115,7 +118,7 @@ STUDY = Study(
     what="Attention of each head while a policy solves instances of its size and larger ones, both encodings.",
     where="Figure 6",
     make=make,
-    needs=f"for the absolute encoding: {ABSOLUTE.name}",
-    training_minutes=training_minutes([ABSOLUTE]),
+    needs=f"for the absolute encoding: {ABSOLUTE.name}; {CYCLIC.name}, which is trained alike, beside it",
+    training_minutes=training_minutes([CYCLIC, ABSOLUTE]),
     quick=f"{QUICK.count} instances, {QUICK.steps} steps",
 )

@@ -12,8 +12,8 @@ from dact.plotting.panels import new_figure
 from dact.policy import load_weights
 from dact.policy.attention import TERMS, correlation_terms
 from dact.problems import PROBLEMS
-from dact.reproduce.base import Cell, NeedsError, Outcome, Picture, Request, Study, Table
-from dact.reproduce.models import ADDED, needed, training_minutes
+from dact.reproduce.base import Cell, Outcome, Picture, Request, Study, Table
+from dact.reproduce.models import ADDED, none_there, training_minutes
 from dact.reproduce.trained import compared
 
 SIZE, SET_SEED, SEED = 20, 1234, 1
@@ -34,7 +34,7 @@ def make(request: Request) -> Outcome:
     config = QUICK if request.quick else FULL
     path = compared([ADDED], "correlations", request).get(ADDED.name)
     if path is None:
-        raise NeedsError(*needed([ADDED], request.models, "correlations"))
+        raise none_there([ADDED], request.models, "correlations")
     weights = load_weights(path)
     problem, instances = PROBLEMS["tsp"], generate_set("tsp", SIZE, config.count, SET_SEED)
     batch = problem.collate_set(instances)

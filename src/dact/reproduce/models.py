@@ -4,13 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dact.reproduce.base import NeedsError
 from dact.training import TrainConfig, load_config
 
 CHECKOUT = Path(__file__).parents[3] / "configs" / "ablations"
 RECIPES = CHECKOUT if CHECKOUT.is_dir() else Path(__file__).with_name("recipes")
 """Where they are edited, or the copy that a built package has."""
 SMALLER = (
-    *("size=10", "rows=32", "horizon=20", "epochs=5", "batches=2", "rate_warm_up=0", "curriculum.rate=0.05"),
+    *(
+        "size=10",
+        "tours=random",
+        "rows=32",
+        "horizon=20",
+        "epochs=5",
+        "batches=2",
+        "rate_warm_up=0",
+        "curriculum.rate=0.05",
+    ),
     *("discount=0.9", "gradient_norm=0.5", "actor_rate=1e-3", "critic_rate=1e-3", "normalise_advantage=true"),
     *("smoothing=0", "validation.count=64", "validation.steps=20", "every_batches=2"),
 )
@@ -68,6 +78,15 @@ def needed(models: Sequence[Model], folder: Path, study: str) -> tuple[str, ...]
         f"(about {model.seconds} s on one H200)"
         for model in models
         if not model.exists(folder)
+    )
+
+
+def none_there(models: Sequence[Model], folder: Path, study: str) -> NeedsError:
+    """For a study that can do nothing without models."""
+    names = ", ".join(model.name for model in models)
+    return NeedsError(
+        f"{study} needs weights that {folder} does not have ({names}); `dact reproduce {study} --train` trains them "
+        f"(about {training_minutes(models):g} minutes on one H200)"
     )
 
 
