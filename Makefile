@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-slow test-web lint fuzz format clean
+.PHONY: demo test test-slow test-web test-wheel docs lint fuzz format clean
 
 demo: $(VENV)/train.done
 	mkdir -p out
@@ -25,6 +25,12 @@ test-web: $(VENV)/dev.done
 test-slow: $(VENV)/dev.done lint
 	$(BIN)/python -m pytest -n 2 -m ""
 	$(BIN)/python tests/kernels/launches.py --record
+
+# The documentation as pages that load nothing from elsewhere, in out/docs.
+docs: $(VENV)/dev.done $(VENV)/docs.done
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	$(BIN)/python -m pytest tests/docs -m "" -k site
+	@echo out/docs/index.html
 
 lint: $(VENV)/dev.done
 	$(BIN)/ruff check src tests examples benchmarks
@@ -53,6 +59,10 @@ $(VENV)/train.done: $(VENV)/torch.done pyproject.toml
 
 $(VENV)/dev.done: $(VENV)/torch.done pyproject.toml
 	$(PIP) --editable '.[train,web,dev]'
+	touch $@
+
+$(VENV)/docs.done: $(VENV)/torch.done pyproject.toml
+	$(PIP) --editable '.[docs]'
 	touch $@
 
 clean:

@@ -130,7 +130,8 @@ def _dress(ax: "Axes", result: Solution) -> None:
 
 
 def _facts(result: Solution) -> list[str]:
-    facts = [f"cost {cost_text(result.instance, result.cost)}"]
+    unit = " km" if result.instance.kilometres else ""
+    facts = [f"cost {cost_text(result.instance, result.cost)}{unit}"]
     if result.gap is not None:
         facts.append(f"gap {result.gap:.2f} %")
     if result.instance.facts.depot:

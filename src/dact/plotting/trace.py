@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST_NAMED = len(COLOURS) * len(DASHES)
 """Curves that can be told apart; more are drawn in one faint colour."""
+SPAN = 50
+"""How many times longer than until its first look a search is that is drawn on a logarithmic scale."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +76,10 @@ def plot_traces(curves: Sequence[Curve], ax: "Axes", *, by_steps: bool = False) 
         for text in ax.legend(fontsize="small", frameon=False).get_texts():
             text.set_parse_math(False)
     ax.set_ylabel("percent above the best known value" if known else "percent above the last cost")
+    if max(line.get_ydata()[0] for line in ax.lines) > 1:
+        # Most of a search is spent on the last percent.
+        ax.set_yscale("symlog", linthresh=0.1)
+        ax.yaxis.set_major_formatter("{x:g}")
     return _dress(ax, f"{len(curves)} searches", by_steps=by_steps)
 
 
@@ -102,6 +108,11 @@ def _plot_one(curve: Curve, ax: "Axes", *, by_steps: bool) -> "Axes":
 
 def _dress(ax: "Axes", title: str, *, by_steps: bool) -> "Axes":
     ax.set_xlabel("steps" if by_steps else "seconds")
+    places = sorted({float(place) for line in ax.lines for place in line.get_xdata()})
+    least = next((place for place in places if place > 0), 0.0)
+    if places[-1] > SPAN * least > 0:
+        ax.set_xscale("symlog" if places[0] == 0 else "log", **({"linthresh": least} if places[0] == 0 else {}))
+        ax.xaxis.set_major_formatter("{x:g}")
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_title(plain(title), loc="left", fontweight="bold", color=INK, parse_math=False)
     return ax

@@ -1,0 +1,48 @@
+"""The pages as a site: complete, linked, and without anything from elsewhere."""
+
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from blocks import ROOT
+
+import dact
+
+DOCS = ROOT / "docs"
+
+
+def test_every_page_is_in_the_menu():
+    """No page can be reached by search alone."""
+    menu = set(re.findall(r"([\w/-]+\.md)", (ROOT / "mkdocs.yml").read_text()))
+    assert menu == {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
+
+
+def test_every_public_name_is_in_the_api():
+    """What `import dact` offers is documented."""
+    documented = set(re.findall(r"^::: dact\.[\w.]+\.(\w+)$", (DOCS / "api.md").read_text(), re.MULTILINE))
+    assert set(dact.__all__) <= documented
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path):
+    """Links to other pages and to pictures have a file at their end."""
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text())
+    assert [target for target in targets if not (page.parent / target).is_file()] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("mkdocs") is None, reason="mkdocs is not installed: make docs")
+def test_the_site_loads_nothing_from_elsewhere(tmp_path: Path):
+    """Neither pages nor styles name a script, font, style or picture of another site."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path / "site")]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    pages = [*(tmp_path / "site").rglob("*.html"), *(tmp_path / "site").rglob("*.css")]
+    assert len(pages) > 20
+    for page in pages:
+        text = page.read_text()
+        assert not re.search(r"<(script|img|iframe|source)[^>]+src=[\"']?(https?:)?//", text), page
+        assert not re.search(r"<link[^>]+href=[\"']?(https?:)?//[^>]+", text), page
+        assert not re.search(r"url\([\"']?(https?:)?//|@import", text), page
