@@ -1,4 +1,4 @@
-"""Milliseconds a step takes on this CPU, beside what the authors' code took."""
+"""Milliseconds per step on this CPU, compared with the authors' code."""
 
 import os
 import time
@@ -57,7 +57,7 @@ class Timing:
 
 
 def measure_cpu(cases: tuple[Case, ...] = CASES, most_threads: int | None = None) -> Iterator[Timing]:
-    """Time every case with 1, 2, ... threads; the number of threads is put back at the end."""
+    """Time every case with 1, 2, ... threads; the number of threads is restored at the end."""
     before, cores = torch.get_num_threads(), os.cpu_count() or 1
     if most_threads is not None and not 1 <= most_threads <= 2**10:
         raise ValueError(f"threads {most_threads} is not between 1 and {2**10}")

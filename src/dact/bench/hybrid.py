@@ -23,7 +23,7 @@ Limit = Mapping[str, object]
 
 @dataclass(frozen=True, kw_only=True)
 class HybridTiming:
-    """What a variant came to. Gaps and differences are percentages; errors are of the mean over distinct instances."""
+    """Results of a variant. Gaps and differences are percentages; errors are of the mean over distinct instances."""
 
     date: str
     device: str

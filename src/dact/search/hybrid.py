@@ -19,7 +19,7 @@ from dact.threads import workers
 
 AUTO = "auto"
 WARPS = 4
-"""Walks of one instance for each multiprocessor of a GPU. It has room for more, but walks are slower then."""
+"""Walks of one instance per multiprocessor of a GPU. More fit, but are slower."""
 LOOK_SECONDS = 6e-7
 """About what all kinds of moves of one pair of nodes take on a CPU."""
 MANY = 16
@@ -29,14 +29,14 @@ CURRENT, BEST = 1, 2
 
 @dataclass(frozen=True, kw_only=True)
 class HybridConfig:
-    """How rounds are made. What is left to `auto` or 0 is chosen for the problem, its size and the device."""
+    """Settings of the hybrid search. `auto` and 0 are chosen for the problem, its size and the device."""
 
     walks: int = 0
-    """Rows that search one instance, each by random numbers of its own."""
+    """Parallel searches of one instance, each with its own random numbers."""
     kick: str = AUTO
     """One of KICKS."""
     kick_size: int = 0
-    """Moves of a kick, or the most strings that `ruin` takes out."""
+    """Moves of a kick, or the largest number of strings that `ruin` removes."""
     kick_window: int = 0
     """How far a kick reaches."""
     neighbours: int = 0
@@ -44,7 +44,7 @@ class HybridConfig:
     temperature: float = -1.0
     """How much worse an accepted tour may be at first, in mean lengths of a leg; 0 accepts better ones only."""
     takeover: int = 0
-    """Rounds after which the worse half of an instance's walks goes on from the tours of the better half."""
+    """Rounds between takeovers: the worse half of an instance's walks continues from the tours of the better half."""
 
     def __post_init__(self) -> None:
         if self.kick not in (AUTO, *descent.KICKS):
@@ -60,7 +60,7 @@ class HybridConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Settled:
-    """What the settings come to for instances of one size on one device."""
+    """Settings with all defaults resolved, for instances of one size on one device."""
 
     kick: descent.KickConfig
     neighbours: int
@@ -68,7 +68,7 @@ class Settled:
     temperature: float
     """At first, as a share of the cost."""
     cooling: float
-    """The temperature at the end, over the one at first."""
+    """Final over initial temperature."""
     takeover: int
 
 
@@ -103,7 +103,7 @@ def usual_walks(device: torch.device) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class HybridState(SearchState):
-    """A search state whose rows are in the middle of something."""
+    """A search state with the rows of the local search."""
 
     terrain: descent.Terrain
     rows: descent.Rows
@@ -126,11 +126,11 @@ class HybridSearcher(StepByStep):
         self._stop: Stop | None = None
 
     def limit(self, stop: Stop) -> None:
-        """Be told when the search ends: the temperature falls until then."""
+        """Set the limits of the search: the temperature falls until then."""
         self._stop = stop
 
     def copies(self, batch: Batch, count: int) -> Batch:
-        """All alike: nobody looks at them from another side."""
+        """Identical copies: the local search is not affected by symmetries."""
         return batch.take(torch.arange(batch.rows, device=batch.device).repeat_interleave(count))
 
     def row_bytes(self, length: int) -> int:
@@ -148,7 +148,7 @@ class HybridSearcher(StepByStep):
         begun = state if isinstance(state, HybridState) else self.begin(batch, state)
         target, end = begun.target, begun.target + steps
         while target < end and not self._late():
-            # Walks take over at fixed rounds, so that the answer does not depend on when the host looks.
+            # Takeovers are at fixed rounds, so that the answer does not depend on when the host reads results.
             target = min(end, (target // begun.settings.takeover + 1) * begun.settings.takeover)
             self._run(begun, target)
             if target % begun.settings.takeover == 0:
@@ -169,7 +169,7 @@ class HybridSearcher(StepByStep):
         return 2 * LOOK_SECONDS * batch.rows * batch.length**2 / (1 if batch.rows == 1 else workers())
 
     def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> tuple[Tensor, bool]:
-        """The tours at local optima over all pairs of nodes, or as near as the deadline lets them come."""
+        """Descend to local optima over all pairs of nodes, as far as the deadline allows."""
         source_B = torch.arange(batch.rows, device=batch.device)
         terrain = terrain_of(batch, tour_BN, 0)
         rows = descent.start_rows(terrain, tour_BN, source_B, torch.zeros_like(source_B))
@@ -197,7 +197,7 @@ class HybridSearcher(StepByStep):
         self._run(state, 0)
 
     def _run(self, state: HybridState, target: int) -> None:
-        """Launch until every row has made its rounds, or it is too late."""
+        """Launch until every row has made its rounds, or the time is up."""
         kinds = descent.codes(state.settings.neighbourhoods, routes=state.terrain.depots > 0)
         codes_V = torch.tensor(kinds, dtype=torch.int32, device=state.rows.work_RN.device)
         while True:
@@ -220,7 +220,8 @@ class HybridSearcher(StepByStep):
                 return
 
     def _temperature(self, settings: Settled) -> tuple[float, float]:
-        """By the rounds where their number is known, so that the answer does not depend on the clock."""
+        """Temperature and cooling: by rounds if their number is limited, so that the answer does not depend on the
+        clock."""
         if self._stop is None or settings.temperature == 0:
             return 0.0, 0.0
         fall = math.log(settings.cooling)
@@ -233,7 +234,7 @@ class HybridSearcher(StepByStep):
 
 
 def terrain_of(batch: Batch, tour_BN: Tensor, neighbours: int) -> descent.Terrain:
-    """Instances as descents see them, over so many neighbours; 0 stands for all nodes."""
+    """The batch as a Terrain with this many neighbours per node; 0: all nodes."""
     units_B = batch.scale_B if batch.distance_INN is None else torch.ones_like(batch.scale_B)
     return descent.make_terrain(
         batch.coordinates_BN2,
@@ -248,7 +249,7 @@ def terrain_of(batch: Batch, tour_BN: Tensor, neighbours: int) -> descent.Terrai
 
 
 def _take_over(rows: descent.Rows, walks: int) -> None:
-    """Of each instance, the worse half of the walks goes on from the tours of the better half."""
+    """Of each instance, the worse half of the walks continues from the tours of the better half."""
     if walks < 2:
         return
     order_IW = rows.cost_R3[:, CURRENT].view(-1, walks).argsort(dim=1, stable=True)
@@ -269,9 +270,9 @@ def _rounds_made(rows: descent.Rows) -> int:
 
 
 def _told(batch: Batch, state: HybridState) -> HybridState:
-    """The state as the loop reads it: costs in the instances' units, tours that begin with node 0."""
+    """The state for the search loop: costs in the instances' units, tours anchored at node 0."""
     best_RN, current_RN = _anchored(state.rows.best_RN), _anchored(state.rows.current_RN)
-    # A descent that the time limit cut short has a tour that is whole, and perhaps the best.
+    # A descent interrupted by the time limit has a complete tour, perhaps the best.
     ahead_R = state.rows.unjudged() & (state.rows.cost_R3[:, 0] < state.rows.cost_R3[:, BEST])
     best_RN = torch.where(ahead_R.unsqueeze(1), _anchored(state.rows.work_RN), best_RN)
     best_R, current_R = batch.cost(best_RN), batch.cost(current_RN)

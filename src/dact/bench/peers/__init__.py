@@ -1,4 +1,4 @@
-"""Other solvers beside ours: the same instances, the same time, the same machine, the same checker."""
+"""Comparison with other solvers on the same instances, time, machine and checker."""
 
 from dact.bench.peers.contest import Contest, Solver, cores_here
 from dact.bench.peers.measure import LeftOut, measure

@@ -1,4 +1,4 @@
-"""What is compared: instances with reference costs, the solvers that take them, and the time each is given."""
+"""A comparison: instances with reference costs, solvers, and time limits."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -16,13 +16,13 @@ from dact.instances.arrays import FloatArray
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """Instances that are given one time together: a set, or one file."""
+    """Instances with a common time limit: a set, or one file."""
 
     name: str
     """Of the file; empty for a set."""
     members: tuple[Instance, ...]
     whole: InstanceSet | None = None
-    """The set, where it is one."""
+    """The set, if it is one."""
 
     @cached_property
     def references(self) -> FloatArray:
@@ -42,7 +42,7 @@ class Round:
 
 @dataclass(frozen=True, kw_only=True)
 class Contest:
-    """All rounds, in a set one and of files one each."""
+    """All rounds: one for a set, one per file for files."""
 
     name: str
     rounds: tuple[Round, ...]
@@ -81,7 +81,7 @@ class Contest:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """What a solver made of a round: costs as our own checker finds them."""
+    """Result of a solver on a round: costs by our own checker."""
 
     costs: FloatArray
     seconds: float
@@ -90,13 +90,13 @@ class Attempt:
 
 
 Progress = Callable[[float], None]
-"""Told the fraction of an attempt that is done. May raise KeyboardInterrupt."""
+"""Called with the finished fraction of an attempt. May raise KeyboardInterrupt."""
 Run = Callable[[Round, float, Progress], Attempt]
-"""Solves a round in so many seconds; PeerError where it cannot."""
+"""Solves a round within a time limit in seconds; raises PeerError if it cannot."""
 
 
 class Solver(Protocol):
-    """Somebody who takes part."""
+    """A solver in the comparison."""
 
     @property
     def name(self) -> str:
@@ -108,11 +108,11 @@ class Solver(Protocol):
 
     @property
     def terms(self) -> str:
-        """What has to be said wherever its numbers appear."""
+        """A note that must accompany its numbers."""
 
     @property
     def missing(self) -> str:
-        """Why it cannot run; empty where it can."""
+        """Why it cannot run; empty if it can."""
 
     @property
     def place(self) -> tuple[int | None, str]:
@@ -122,7 +122,7 @@ class Solver(Protocol):
         """Is this its problem?"""
 
     def start(self, contest: Contest) -> AbstractContextManager[Run]:
-        """Get ready, outside of the time that is measured, and clear away at the end."""
+        """Set up before and clean up after the measurement; neither counts."""
 
 
 def cores_here() -> int:

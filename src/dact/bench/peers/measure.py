@@ -32,9 +32,9 @@ class LeftOut:
 def measure(
     contest: Contest, solvers: Sequence[Solver], seconds: Sequence[float], known: Collection[PeerRow], show: Progress
 ) -> Iterator[PeerRow | LeftOut]:
-    """Give every solver each of the times, short ones first; what is known is not measured again.
+    """Run every solver with each time limit, short ones first; known rows are not measured again.
 
-    A solver that is missing, crashes or gives an infeasible answer is left out, and the others go on.
+    A solver that is missing, crashes or returns an infeasible answer is left out; the others continue.
     """
     there = []
     for solver in solvers:

@@ -16,7 +16,7 @@ from dact.plotting.race import Line, plot_race
 COLUMNS = ("solver", "version", "on", "seconds", "asked", "gap %", "+-", "worst", "busy", "load", "limit")
 TEXTS = ("solver", "version", "on", "limit")
 DISTURBED = 0.85
-"""A solver that got a smaller share of its cores was kept from them."""
+"""Share of CPU time below which a measurement counts as disturbed."""
 CPU_TIME = (
     "**CPU time**: seconds on cores are the CPU time that the solver got, divided by the cores, because others used "
     "the machine too. That is nearly the wall-clock time of a quiet machine; limits were kept by their own clocks."

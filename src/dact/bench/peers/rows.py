@@ -1,4 +1,4 @@
-"""What a solver reached in a time, as rows of a CSV file that outlive an interruption, and rows measured elsewhere."""
+"""Rows of a comparison in a CSV file, which survives an interruption, and rows measured elsewhere."""
 
 import csv
 import math
@@ -37,16 +37,16 @@ class PeerRow:
     limit: str
     """Its kind of limit, and how much of it."""
     asked_s: float
-    """For all instances of the row, by the clock on the wall."""
+    """Time limit for all instances of the row, wall-clock."""
     seconds: float
-    """That passed."""
+    """Wall-clock time taken."""
     cores: int | None
     """None on a GPU."""
     device: str
     busy: float | None
-    """Share of the cores' time that the solver got: less than 1 where others used them, or it did not use all."""
+    """CPU time over wall-clock time and cores: below 1 if others used the cores, or the solver did not use all."""
     load: float | None
-    """Processes that wanted a core in the minute before."""
+    """Load average of the minute before."""
     mean_cost: float
     gap: float
     """Percent above the reference cost, mean over instances."""

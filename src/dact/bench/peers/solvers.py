@@ -1,4 +1,4 @@
-"""Everybody who takes part: peers, one process on each core, and our own searches, on all cores or on the GPU."""
+"""The solvers: peers with one process per core, and our own searches on all cores or on the GPU."""
 
 import time
 from collections import defaultdict
@@ -63,7 +63,7 @@ class PeerSolver:
 
     @contextmanager
     def start(self, contest: Contest) -> Iterator[Run]:
-        """Start the processes. A set is shared out over them; a file is solved by all, and the best answer counts."""
+        """Start the processes. A set is distributed over them; a file is solved by all, and the best answer counts."""
         members = len(contest.rounds[0].members)
         size = min(self.cores, members) if contest.of_one_set else self.cores
         with Crew(self.peer, size, contest.sample) as crew:
@@ -88,7 +88,7 @@ class PeerSolver:
 
 
 def _judged(part: Round, solved: list[Solved]) -> FloatArray:
-    """Costs in float64 by our own checker; the best where several processes solved one instance."""
+    """Costs in float64 by our own checker; the best if several processes solved an instance."""
     costs: dict[int, list[float]] = defaultdict(list)
     for each in solved:
         verdict = check(part.members[each.place], each.routes)
