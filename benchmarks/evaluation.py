@@ -1,12 +1,12 @@
 """Where the time of `dact evaluate` goes besides its steps: one line for each stage.
 
-    python benchmarks/evaluation.py tsp100.npz --steps 1000 --twice          on a GPU, kernels compiled by the first pass
+    python benchmarks/evaluation.py tsp100.npz --steps 1000                  on a GPU; twice, for compiled kernels
     python benchmarks/evaluation.py tsp100.npz --rows 10000 --steps 0        on a CPU: everything but steps
     python benchmarks/evaluation.py tsp100.npz --steps 8 --calls prepare     what a stage calls, by cumulative time
 
 Seconds are by the clock, with the device waited for after every stage, and of CPU time of this process. What is left
-after importing and starting CUDA is `main` to the last checked answer. Further options are settings of a solve
-(`--set search=hybrid`).
+after importing, starting CUDA and the first build is `main` to the last checked answer. Settings of a solve go in by
+`--set search=hybrid`.
 """
 
 import argparse
@@ -35,7 +35,7 @@ STAGES = {
     "hashing": "dact.evaluation.evaluate.fingerprint",
     "writing": "dact.evaluation.results_file.ResultsFile.add",
 }
-"""What is timed, innermost first where one calls another. Names in capitals stand for what the set and the search need."""
+"""What is timed. Names in capitals stand for what the set and the search need."""
 
 
 class Clock:
@@ -124,7 +124,9 @@ def main() -> None:
     settings = dict(each.split("=") for each in options.set)
     config = SolveConfig.flat(steps=options.steps, **settings)
     first = evaluating.read_set(options.file)
+    began = time.perf_counter(), time.process_time()
     searcher = type(Pipeline.build(first.problem, first.customers, config, steady=True).searcher)
+    show("first build, with imports", time.perf_counter() - began[0], time.process_time() - began[1])
     for _ in range(1 + options.twice):
         clock = Clock(options.calls)
         with ExitStack() as patches:
