@@ -27,6 +27,7 @@ TINY = {
     "runtime": {"device": "cpu"},
 }
 """Six horizons of three segments, with 0 to 4 warm-up steps, of small networks."""
+DUAL = NetworkConfig()
 
 
 @pytest.fixture(autouse=True, scope="package")
@@ -81,12 +82,13 @@ def make_learner():
         operator="two_opt",
         idle=True,
         curriculum: CurriculumConfig = PAPERS,
+        network: NetworkConfig = DUAL,
         **ppo,
     ) -> Learner:
         task = Task(problem=PROBLEMS[problem].with_idle_moves(idle), operator=operator)
         source = InstanceSource(problem=task.problem, size=size, rows=rows)
         runtime = RuntimeConfig(device="cpu").resolved()
-        policy, critic = fresh_networks(NetworkConfig().policy_config(task.problem.features), seed)
+        policy, critic = fresh_networks(network.policy_config(task.problem.features), seed)
         networks = make_networks(policy, critic, runtime, source.length())
         learner = Learner(networks, task, source, PpoConfig(**ppo), seed=seed, graph=False, curriculum=curriculum)
         learner.new_batch()

@@ -9,6 +9,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from dact.training.buffers import snapshot
+from dact.training.config import NetworkConfig
 from dact.training.curriculum import CurriculumConfig
 from dact.training.networks import RuntimeConfig, make_networks
 from dact.training.ppo import evaluate_segment
@@ -28,6 +29,7 @@ TALK = (
 """Operations that wait for the device, or bring numbers from the host."""
 OUR_RECIPE = {"update_epochs": 1, "share": 0.5, "entropy_bonus": 1e-3, "smoothing": 0.9}
 AGES = {"curriculum": CurriculumConfig(ages=8, restart=3)}
+SINGLE_ASPECT = {"network": NetworkConfig(encoder="single", dim=128, head_dim=32)}
 GROUPS = AGES | {"group": 4, "share": 0.5, "scale": "group"}
 
 
@@ -58,6 +60,7 @@ class Listener(TorchDispatchMode):
         {"idle": False},
         AGES,
         GROUPS,
+        SINGLE_ASPECT,
     ],
 )
 def test_a_segment_never_talks_to_the_host(make_learner, problem_name, operator, options):
@@ -94,8 +97,8 @@ def gpu_learner(make_learner, graph: bool, problem: str = "tsp", precision: str 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @pytest.mark.parametrize(
     "options",
-    [{}, OUR_RECIPE, {"idle": False, **OUR_RECIPE}, {**AGES, **OUR_RECIPE}, {**OUR_RECIPE, **GROUPS}],
-    ids=["the paper's", "ours", "without idle moves", "rows of all ages", "groups"],
+    [{}, OUR_RECIPE, {"idle": False, **OUR_RECIPE}, {**AGES, **OUR_RECIPE}, {**OUR_RECIPE, **GROUPS}, SINGLE_ASPECT],
+    ids=["the paper's", "ours", "without idle moves", "rows of all ages", "groups", "a single aspect"],
 )
 def test_captured_equals_called(make_learner, problem_name, options):
     """Segments and warm-up steps as CUDA graphs end where plain calls end, with two sizes in turn."""
