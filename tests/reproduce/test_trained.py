@@ -143,3 +143,9 @@ def test_train_fills_the_folder_of_models(tmp_path: Path):
     assert {path.stem for path in made} == {"tsp50-cyclic", "tsp100-dual"}
     at_hand([larger], request)
     assert {path: path.stat().st_mtime_ns for path in request.models.iterdir()} == made
+
+
+def test_shards_do_not_train(tiny: Request):
+    """Two processes would train the same run."""
+    with pytest.raises(NeedsError, match="leave out --shard"):
+        STUDIES["curriculum"].make(replace(tiny, shard=(1, 2)))

@@ -79,10 +79,10 @@ def make(request: Request) -> Outcome:
         instances=f"{config.count:,} of each set, numpy's legacy generator, seed {SET_SEED}",
         seeds=f"training 1, search {SEED}",
         notes=(
-            f"Models of a set are trained alike: {_training(config, request)}. The paper's have 200 epochs of 20 "
-            "batches of 600 rows, about a hundred times as much: what compares is which of the two is ahead, and by "
-            "what factor, not the gaps themselves. Its times are for 10,000 instances on one RTX 2080 Ti; our "
-            "seconds are of whole calls over the instances above. Only the dual encoder has kernels of its own.",
+            f"Models of a set are trained alike: {_training(config, request)}, where the paper has 200,000 updates "
+            "of 600 rows. What compares is which of the two is ahead, and by what factor, not the gaps themselves. The "
+            "paper's times are, by its main table, for 10,000 instances on four RTX 2080 Ti; our seconds are of whole "
+            "calls over the instances above. Only the dual encoder has kernels of its own.",
         ),
         smaller=f"models and instances of TSP10 instead of TSP50 and TSP100 ({_training(config, request)}), "
         f"{config.count} instances instead of {FULL.count:,}, T = {config.steps[0]} and {config.steps[-1]} instead of "

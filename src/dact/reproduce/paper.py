@@ -30,7 +30,7 @@ ASPECTS = {
     ("dual", 50): {1000: (0.14, "2 min"), 5000: (0.02, "8 min")},
     ("dual", 100): {1000: (1.62, "5 min"), 5000: (0.61, "25 min")},
 }
-"""Table 3: gaps in percent and times, by aspects, nodes and steps."""
+"""Table 3: gaps in percent and times (on four GPUs, by Table 1), by aspects, nodes and steps."""
 PARAMETERS = {"single": "0.37 M", "dual": "0.29 M"}
 """Table 3."""
 SIZES = {("absolute", 20): 0.21, ("absolute", 100): 7.93, ("cyclic", 20): 0.10, ("cyclic", 100): 2.98}

@@ -60,8 +60,8 @@ def make(request: Request) -> Outcome:
         notes=(
             "The paper reports the better of the two ways to reuse the cyclic encoding; OR-Tools has 0.00 and 3.87 % "
             "there. Its models are trained alike, so our rows to compare are those of tsp50-cyclic and tsp50-absolute, "
-            f"which have {extent(CYCLIC)} each, about a hundredth of the paper's: what compares is which of them is "
-            "ahead. The shipped tsp50 has been trained longer, and from TSP20 weights. The published mean is "
+            f"which have {extent(CYCLIC)} each, less than a hundredth of the paper's: what compares is which of them "
+            "is ahead. The shipped tsp50 has been trained longer, and from TSP20 weights. The published mean is "
             "Concorde's on other draws.",
         ),
         smaller=f"{config.count} instances instead of {FULL.count:,}, T = {config.steps} instead of {FULL.steps:,}",

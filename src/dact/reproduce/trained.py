@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dact.policy.weights import BEST
-from dact.reproduce.base import Request
+from dact.reproduce.base import NeedsError, Request
 from dact.reproduce.models import Model
 from dact.reproduce.runs import FOLDER, runs_folder
 from dact.training import CHECKPOINT, Report, is_done, train_command
@@ -37,6 +37,8 @@ def finished_run(model: Model, folder: Path, request: Request) -> Path:
     run = folder / "training" / model.name
     if is_done(run):
         return run
+    if request.shard != (1, 1):
+        raise NeedsError(f"{model.name} is not trained yet, and one process trains it: leave out --shard until it is")
 
     def watch(report: Report) -> None:
         cost = "" if report.best_cost is None else f": cost {report.best_cost:.6g}"
