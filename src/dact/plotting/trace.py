@@ -76,11 +76,11 @@ def plot_traces(curves: Sequence[Curve], ax: "Axes", *, by_steps: bool = False) 
         for text in ax.legend(fontsize="small", frameon=False).get_texts():
             text.set_parse_math(False)
     ax.set_ylabel("percent above the best known value" if known else "percent above the last cost")
-    if max(line.get_ydata()[0] for line in ax.lines) > 1:
+    if any(curve.trace[0].cost > 1.01 * curve.trace[-1].cost for curve in curves):
         # Most of a search is spent on the last percent.
         ax.set_yscale("symlog", linthresh=0.1)
         ax.yaxis.set_major_formatter("{x:g}")
-    return _dress(ax, f"{len(curves)} searches", by_steps=by_steps)
+    return _dress(ax, f"{len(curves)} searches", curves, by_steps=by_steps)
 
 
 def save_traces_plot(curves: Sequence[Curve], path: Path, *, by_steps: bool = False) -> None:
@@ -103,12 +103,12 @@ def _plot_one(curve: Curve, ax: "Axes", *, by_steps: bool) -> "Axes":
         place = (1, curve.best_known)
         ax.annotate("best known", place, xycoords=("axes fraction", "data"), ha="right", va="bottom", color=INK)
     ax.set_ylabel("best cost")
-    return _dress(ax, curve.name, by_steps=by_steps)
+    return _dress(ax, curve.name, [curve], by_steps=by_steps)
 
 
-def _dress(ax: "Axes", title: str, *, by_steps: bool) -> "Axes":
+def _dress(ax: "Axes", title: str, curves: Sequence[Curve], *, by_steps: bool) -> "Axes":
     ax.set_xlabel("steps" if by_steps else "seconds")
-    places = sorted({float(place) for line in ax.lines for place in line.get_xdata()})
+    places = sorted({place for curve in curves for place in curve.line(by_steps=by_steps)[0]})
     least = next((place for place in places if place > 0), 0.0)
     if places[-1] > SPAN * least > 0:
         ax.set_xscale("symlog" if places[0] == 0 else "log", **({"linthresh": least} if places[0] == 0 else {}))
