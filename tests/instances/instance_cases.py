@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dact.instances import InputError, Instance, read
+from dact.instances import InputError, Instance, read, read_set
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
@@ -88,6 +88,15 @@ def refusal(folder: Path, name: str, content: str | bytes) -> str:
     assert len(message.splitlines()) == 1
     assert message.startswith(f"{path}: ")
     return message.removeprefix(f"{path}: ")
+
+
+def set_refusal(folder: Path, name: str, content: bytes) -> str:
+    """Write a set that must be refused; return the one-line message."""
+    path = saved(folder, name, content)
+    with pytest.raises(InputError) as caught:
+        read_set(path)
+    assert len(str(caught.value).splitlines()) == 1
+    return str(caught.value)
 
 
 def shared_files(*patterns: str) -> list[Path]:
