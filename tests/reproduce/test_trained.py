@@ -12,7 +12,7 @@ from dact.reproduce import MODELS, STUDIES, NeedsError, Outcome, Request, Table,
 from dact.reproduce.aspects import AspectsConfig, Case, parameter_count
 from dact.reproduce.models import ABSOLUTE, CYCLIC, DUAL100, SINGLE50, SINGLE100, Model
 from dact.reproduce.operators import OperatorsConfig
-from dact.reproduce.trained import at_hand
+from dact.reproduce.trained import at_hand, is_done
 
 TINY = (
     *("size=6", "rows=4", "epochs=3", "batches=1", "network.dim=16", "network.layers=1", "rate_warm_up=0"),
@@ -149,3 +149,15 @@ def test_shards_do_not_train(tiny: Request):
     """Two processes would train the same run."""
     with pytest.raises(NeedsError, match="leave out --shard"):
         STUDIES["curriculum"].make(replace(tiny, shard=(1, 2)))
+
+
+@pytest.mark.parametrize(
+    ("rows", "done"),
+    [([], False), (["4,1,0.99,3.1,"], False), (["4,1,1,,"], False), (["2,1,0.5,,", "4,1,1,3.1,end"], True)],
+)
+def test_runs_are_done_after_their_last_validation(rows: list[str], done: bool, tmp_path: Path):
+    """The schedule has come to its end, and what it ended with has been measured."""
+    text = "\n".join(["segments,minutes,progress,validation_cost,event", *rows]) + "\n"
+    (tmp_path / "metrics.csv").write_text(text)
+    assert is_done(tmp_path) == done
+    assert not is_done(tmp_path / "nothing")

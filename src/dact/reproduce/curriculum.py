@@ -13,8 +13,7 @@ from dact.plotting.training import read_training
 from dact.reproduce.base import Cell, NeedsError, Outcome, Picture, Request, Study, Table
 from dact.reproduce.models import CURRICULUM_MODELS, CURRICULUM_SEEDS, extent, training_minutes
 from dact.reproduce.runs import FOLDER, runs_folder
-from dact.reproduce.trained import finished_run
-from dact.training import is_done
+from dact.reproduce.trained import finished_run, is_done
 
 ARMS = ("with", "without")
 STUDENT = {2: 6.314, 3: 2.920, 4: 2.353, 5: 2.132}

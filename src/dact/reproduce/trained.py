@@ -4,11 +4,15 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
+from dact.instances import InputError
+from dact.plotting.training import read_training
 from dact.policy.weights import BEST
 from dact.reproduce.base import NeedsError, Request
 from dact.reproduce.models import Model
 from dact.reproduce.runs import FOLDER, runs_folder
-from dact.training import CHECKPOINT, Report, is_done, train_command
+from dact.training import CHECKPOINT, Report, train_command
 
 
 def at_hand(models: Sequence[Model], request: Request) -> dict[str, Path]:
@@ -27,6 +31,15 @@ def compared(models: Sequence[Model], study: str, request: Request) -> dict[str,
     small = [model.smaller() for model in models]
     _train_missing(small, folder / "models", folder, request)
     return {model.name: model.path(folder / "models") for model in small}
+
+
+def is_done(run: Path) -> bool:
+    """Does the folder hold a training whose schedule is done, up to the last validation?"""
+    try:
+        log = read_training(run)
+    except InputError:
+        return False
+    return bool(log.columns["progress"][-1] >= 1 and np.isfinite(log.columns["validation_cost"][-1]))
 
 
 def finished_run(model: Model, folder: Path, request: Request) -> Path:

@@ -1,7 +1,7 @@
 """Training: n-step PPO with a curriculum (Appendix C). `train_command` runs a config; the rest are its parts."""
 
 from dact.kernels.ppo_loss import n_step_returns
-from dact.training.command import TrainingResult, is_done, make_trainer, train_command
+from dact.training.command import TrainingResult, make_trainer, train_command
 from dact.training.config import TrainConfig, load_config
 from dact.training.curriculum import ScheduleConfig
 from dact.training.networks import RuntimeConfig
@@ -23,7 +23,6 @@ __all__ = [
     "TrainingResult",
     "Watch",
     "evaluate_segment",
-    "is_done",
     "load_config",
     "make_trainer",
     "n_step_returns",

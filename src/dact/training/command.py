@@ -114,15 +114,6 @@ def refuse_taken(folder: Path) -> None:
         raise ValueError(f"{folder} holds the weights of another run ({BEST}): choose another --out, or move them")
 
 
-def is_done(folder: Path) -> bool:
-    """Does the folder hold a run by batches that has come to the end of its schedule?"""
-    if not (folder / CHECKPOINT).is_file():
-        return False
-    checkpoint = load_checkpoint(folder / CHECKPOINT)
-    config = from_dict(checkpoint.config)
-    return config.schedule.progress(checkpoint.progress.segments / config.segments, minutes=0.0) >= 1
-
-
 def make_trainer(
     config: TrainConfig,
     folder: Path,
