@@ -26,6 +26,10 @@ test-slow: $(VENV)/dev.done lint
 	$(BIN)/python -m pytest -n 2 -m ""
 	$(BIN)/python tests/kernels/launches.py --record
 
+# The wheel, installed into an empty environment, solves and serves. Takes minutes and needs a package index.
+test-wheel: $(VENV)/dev.done
+	$(BIN)/python -m pytest tests/test_wheel.py -m ""
+
 # The documentation as pages that load nothing from elsewhere, in out/docs.
 docs: $(VENV)/dev.done $(VENV)/docs.done
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet

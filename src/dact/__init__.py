@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dact.plotting import Film, plot, plot_trace, save_plot
     from dact.solver import Result, SolveConfig, solve
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Film",
     "InputError",

@@ -123,6 +123,33 @@ def test_a_bad_file_is_explained(open_page: Open, tmp_path: Path):
     expect(page.locator("#facts")).to_have_text("mine · CVRP · 2 nodes · capacity 5")
 
 
+def test_files_go_with_the_file(open_page: Open, tmp_path: Path):
+    """A matrix gives a table its distances, an old solution a search its start; the next file has neither."""
+    table, roads, old = (tmp_path / name for name in ("towns.csv", "roads.csv", "old.csv"))
+    table.write_text("# capacity: 3\nname,demand\nBase,0\nAnn,2\nBen,1\n")
+    roads.write_text(",Base,Ann,Ben\nBase,0,4,6\nAnn,5,0,3\nBen,6,2,0\n")
+    old.write_text("route,name\n1,Ann\n")
+    page = open_page()
+    page.set_input_files("#file", table)
+    expect(page.locator("#error")).to_contain_text("towns.csv")
+    page.click("summary")
+    page.set_input_files("#matrix", roads)
+    expect(page.locator("#error")).to_be_hidden()
+    expect(page.locator("#facts")).to_have_text("towns · CVRP · 3 nodes · capacity 3")
+    page.set_input_files("#old", old)
+    expect(page.locator("#note")).to_contain_text("Ben")
+    page.fill("#seconds", "0.3")
+    page.click("#start")
+    expect(page.locator("#status")).to_have_text("done")
+    expect(page.locator("#best")).to_have_text("13")
+    page.set_input_files("#file", BAKERY)
+    expect(page.locator("#facts")).to_contain_text("bakery40")
+    assert (
+        page.evaluate("document.getElementById('matrix').files.length + document.getElementById('old').files.length")
+        == 0
+    )
+
+
 def test_a_search_is_paused_and_stopped(open_page: Open):
     """Pause, go on and stop do so, and the buttons say what is possible."""
     page = open_page()

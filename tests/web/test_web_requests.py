@@ -62,6 +62,55 @@ def test_warnings_are_told(server: Client):
     assert told["notes"][0].startswith("capitals.tsp: ")
 
 
+TABLE = "name,demand\nBase,0\nAnn,2\nBen,1\n"
+ROADS = ",Base,Ann,Ben\nBase,0,4,6\nAnn,5,0,3\nBen,6,2,0\n"
+
+
+def test_a_matrix_goes_with_a_table(server: Client):
+    """A table without coordinates is read with the distances of a second file, in its directions."""
+    table = file_of("towns.csv", TABLE, capacity=3)
+    assert server.refusal("/api/instance", table)[0] == 400
+    order = table | {"matrix": file_of("roads.csv", ROADS)}
+    status, answer, _ = server.ask("POST", "/api/instance", order)
+    assert (status, json.loads(answer)["titles"]) == (200, ["Base", "Ann", "Ben"])
+    frames = server.begin(order | {"seconds": 0.3}).until("done")
+    assert [frame["best"]["cost"] for frame in frames if "best" in frame][-1] == 13
+    # The same name does no harm: the two files do not lie in one folder.
+    assert server.ask("POST", "/api/instance", table | {"matrix": file_of("towns.csv", ROADS)})[0] == 200
+
+
+def test_a_run_starts_from_an_old_solution(server: Client):
+    """Repairs are told before the search, and the answer is never worse than the repaired start."""
+    old = file_of("old.csv", "route,name\n1,Ann\n1,Cem\n")
+    order = file_of("shops.csv", "name,x,y,demand\nBase,0,0,0\nAnn,3,0,1\nBen,0,4,1\n", capacity=2, start=old)
+    told = json.loads(server.ask("POST", "/api/instance", order)[1])
+    assert any(note.startswith("old.csv: ") and "Cem" in note for note in told["notes"])
+    assert any("Ben" in note for note in told["notes"])
+    frames = server.begin(order | {"seconds": 0.3}).until("done")
+    assert [frame["best"]["cost"] for frame in frames if "best" in frame][-1] == 12
+
+
+@pytest.mark.parametrize(
+    ("part", "file", "sentence"),
+    [
+        ("matrix", file_of("roads.csv", "0,1\n1,0\n"), "3 coordinates do not fit a matrix of 2 nodes"),
+        ("matrix", file_of("roads.exe", "0"), "roads.exe"),
+        ("matrix", file_of(".csv", "0"), "'.csv' is no name for a file"),
+        ("start", file_of("old.sol", "Route #1: 1\nRoute #2: 1\n"), "old.sol"),
+        ("start", file_of("old.tour", "1"), "old.tour"),
+        ("start", {"name": "old.sol"}, "start.data: Field required"),
+    ],
+)
+def test_bad_second_files_are_one_sentence(server: Client, part: str, file: dict[str, object], sentence: str):
+    """They are named as the first file is, without a folder of the server's."""
+    order = file_of("shops.csv", "x,y,demand\n0,0,0\n3,0,1\n0,4,1\n", capacity=2, **{part: file})
+    for path in ("/api/instance", "/api/runs"):
+        status, error = server.refusal(path, order)
+        assert status == 400
+        assert sentence in error
+        assert "tmp" not in error
+
+
 def test_a_path_is_no_way_out(server: Client):
     """Of a name with folders in it only the last part counts."""
     status, answer, _ = server.ask("POST", "/api/instance", file_of("../../etc/square.csv", PLAIN))

@@ -2,8 +2,10 @@
 
 import base64
 import binascii
+import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -12,7 +14,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dact.instances import InputError, InputWarning, Instance, read
+from dact.instances import InputError, InputWarning, Instance, Start, read, read_start
 from dact.instances.errors import shown
 from dact.pipeline import SolveConfig
 from dact.plotting import whole_costs
@@ -31,41 +33,74 @@ _CATCHING = Lock()
 """Catching warnings is not thread-safe, so files are read one at a time."""
 
 
-class File(BaseModel):
-    """A file dropped onto the page. Clicked nodes are sent as a CSV file."""
+class Content(BaseModel):
+    """The name of a file and what is in it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(min_length=1, max_length=MAX_NAME)
     data: str
     """In base64."""
+
+    def write(self, folder: Path) -> Path:
+        """Write the file into a folder."""
+        name = Path(self.name.replace("\\", "/")).name
+        if not name.isprintable() or name.startswith("."):
+            raise InputError(f"{shown(self.name)} is no name for a file")
+        try:
+            content = base64.b64decode(self.data, validate=True)
+        except (binascii.Error, ValueError):
+            raise InputError("data is not in base64") from None
+        folder.mkdir()
+        path = folder / name
+        path.write_bytes(content)
+        return path
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a request asks to be solved."""
+
+    instance: Instance
+    start: Start | None
+    """An earlier solution to start from, repaired where needed."""
+    notes: tuple[str, ...]
+    """Warnings about the files, and repairs of the start."""
+
+
+class File(Content):
+    """A file dropped onto the page. Clicked nodes are sent as a CSV file."""
+
     capacity: float | None = None
     """For CSV files that state none."""
     demand_unit: float | None = None
     """For CSV files with decimal demands."""
     vehicles: int | None = Field(default=None, ge=1, le=MAX_NODES)
     """The most routes; None: as the file says."""
+    matrix: Content | None = None
+    """Distances between the nodes of a CSV file."""
+    start: Content | None = None
+    """An earlier solution to start from."""
 
-    def read(self) -> tuple[Instance, list[str]]:
-        """The instance as `dact solve` reads it, and warnings; InputError names the file."""
-        name = Path(self.name.replace("\\", "/")).name
-        if not name.isprintable() or name.startswith("."):
-            raise InputError(f"{shown(self.name)} is no name for a file")
+    def read(self) -> Task:
+        """The files as `dact solve` reads them; InputError names the file."""
         with TemporaryDirectory(prefix="dact-page-") as folder:
-            path = Path(folder) / name
-            path.write_bytes(self._bytes())
             try:
-                instance, notes = _read(path, capacity=self.capacity, demand_unit=self.demand_unit)
+                return self._read(Path(folder))
             except InputError as error:
-                raise InputError(str(error).replace(str(path), name).replace(" (max_nodes allows more)", "")) from None
-        notes = [note.replace(str(path), name) for note in notes]
-        return instance if self.vehicles is None else instance.with_vehicles(self.vehicles), notes
+                raise InputError(_for_page(str(error), folder)) from None
 
-    def _bytes(self) -> bytes:
-        try:
-            return base64.b64decode(self.data, validate=True)
-        except (binascii.Error, ValueError):
-            raise InputError("data is not in base64") from None
+    def _read(self, folder: Path) -> Task:
+        path = self.write(folder / "instance")
+        matrix = None if self.matrix is None else self.matrix.write(folder / "matrix")
+        instance, notes = _read(path, capacity=self.capacity, demand_unit=self.demand_unit, matrix=matrix)
+        instance = instance if self.vehicles is None else instance.with_vehicles(self.vehicles)
+        start = None
+        if self.start is not None:
+            path = self.start.write(folder / "start")
+            start = read_start(path, instance)
+            notes += [f"{path}: {repair}." for repair in start.repairs]
+        return Task(instance, start, tuple(_for_page(note, str(folder)) for note in notes))
 
     @classmethod
     def parse(cls, body: bytes) -> Self:
@@ -93,11 +128,18 @@ class Order(File):
         return SolveConfig.flat(search=self.search, time_limit=self.seconds, seed=self.seed, **side_by_side)
 
 
-def _read(path: Path, *, capacity: float | None, demand_unit: float | None) -> tuple[Instance, list[str]]:
+def _read(
+    path: Path, *, capacity: float | None, demand_unit: float | None, matrix: Path | None
+) -> tuple[Instance, list[str]]:
     with _CATCHING, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", InputWarning)
-        instance = read(path, capacity=capacity, demand_unit=demand_unit, max_nodes=MAX_NODES)
+        instance = read(path, capacity=capacity, demand_unit=demand_unit, matrix=matrix, max_nodes=MAX_NODES)
     return instance, [str(each.message) for each in caught if issubclass(each.category, InputWarning)]
+
+
+def _for_page(text: str, folder: str) -> str:
+    """A message without folders of the server and without settings that the page does not have."""
+    return re.sub(rf"{re.escape(folder)}/\w+/", "", text).replace(" (max_nodes allows more)", "")
 
 
 def limits() -> dict[str, int]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dact.instances import InputError, Instance, Routes, better_directions
+from dact.instances import InputError, Instance, Routes, Start, better_directions
 from dact.instances.errors import brief
 from dact.instances.measures import route_length, route_load
 from dact.pipeline import SolveConfig
@@ -70,13 +70,13 @@ def show(instance: Instance, routes: Sequence[Sequence[int]], steps: int) -> Sho
 class Run:
     """One search: begun at once, watched by frames, paused, continued and stopped from other threads."""
 
-    def __init__(self, instance: Instance, config: SolveConfig) -> None:
+    def __init__(self, instance: Instance, config: SolveConfig, start: Start | None = None) -> None:
         self.id = secrets.token_urlsafe(16)
         self.instance = instance
         self.best: Shown | None = None
         self.reel = Reel[Frame]()
         self.over = False
-        self._plan = Plan([instance], config)
+        self._plan = Plan([instance], config, start)
         self._frame: dict[str, Any] = {"status": "preparing"}
         self._version = self._best_version = 0
         self._shown_at = 0.0
@@ -188,9 +188,9 @@ class Runs:
         self._runs: dict[str, Run] = {}
         self._lock = threading.Lock()
 
-    def begin(self, instance: Instance, config: SolveConfig) -> Run:
+    def begin(self, instance: Instance, config: SolveConfig, start: Start | None = None) -> Run:
         """Start a run, unless too many are running."""
-        run = Run(instance, config)
+        run = Run(instance, config, start)
         with self._lock:
             if sum(not each.over for each in self._runs.values()) >= MAX_RUNS:
                 raise TooManyError(f"{MAX_RUNS} searches are running, the most at a time: stop one or close its tab")

@@ -60,7 +60,8 @@ def _add_commands(app: FastAPI, runs: Runs) -> None:
     @app.post("/api/instance")
     async def look_at(request: Request) -> JSONResponse:
         file = File.parse(await _body(request))
-        return JSONResponse(await run_in_threadpool(lambda: described(*file.read())))
+        task = await run_in_threadpool(file.read)
+        return JSONResponse(await run_in_threadpool(described, task.instance, task.notes))
 
     @app.post("/api/runs/{run_id}/{command}")
     def tell(run_id: str, command: str) -> dict[str, str]:
@@ -86,9 +87,9 @@ def _add_runs(app: FastAPI, runs: Runs) -> None:
         order = Order.parse(await _body(request))
 
         def start() -> tuple[Run, dict[str, Any]]:
-            instance, notes = order.read()
-            told = described(instance, notes)
-            return runs.begin(instance, order.config()), told
+            task = order.read()
+            told = described(task.instance, task.notes)
+            return runs.begin(task.instance, order.config(), task.start), told
 
         run, told = await run_in_threadpool(start)
         return StreamingResponse(_frames(run, told), media_type="application/x-ndjson")

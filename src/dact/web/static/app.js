@@ -18,19 +18,47 @@ const list = new RouteList($("routes"), { hover: (index) => map.hover(index), pi
 
 // Files and clicked nodes
 
+/** Another file: what went with the last one does not go with it. */
+function choose(file) {
+  unlink();
+  load(file);
+}
+
+function unlink() {
+  state.beside = {};
+  $("matrix").value = $("old").value = "";
+}
+
+/** A matrix or an old solution that goes with the file; none where it was taken back. */
+async function link(part, id) {
+  complain("");
+  const [chosen] = $(id).files;
+  try {
+    state.beside = { ...state.beside, [part]: chosen ? await content(chosen) : null };
+  } catch (error) {
+    $(id).value = "";
+    complain(error.message);
+    return;
+  }
+  if (state.dropped) load(state.dropped);
+}
+
+async function content(chosen) {
+  const { bytes } = state.limits;
+  if (chosen.size > bytes) {
+    throw new Error(`${chosen.name} is too large: this page takes ${(bytes / 2 ** 20).toFixed(1)} MiB at most`);
+  }
+  return { name: chosen.name, data: await api.encoded(chosen) };
+}
+
 async function load(chosen) {
   complain("");
   state.dropped = chosen;
-  const { bytes } = state.limits;
-  if (chosen.size > bytes) {
-    complain(`${chosen.name} is too large: this page takes ${(bytes / 2 ** 20).toFixed(1)} MiB at most`);
-    return;
-  }
   try {
-    const content = { name: chosen.name, data: await api.encoded(chosen) };
-    const instance = await api.inspect({ ...content, ...reading() });
+    const file = await content(chosen);
+    const instance = await api.inspect({ ...file, ...reading() });
     leave();
-    state.file = content;
+    state.file = file;
     sketching(false);
     map.set(instance);
     introduce(instance);
@@ -66,7 +94,8 @@ function optional(id) {
 
 /** How a file is to be read, where it does not say so itself. */
 function reading() {
-  return { capacity: optional("capacity"), demand_unit: optional("demand-unit"), vehicles: optional("vehicles") };
+  const numbers = { capacity: optional("capacity"), demand_unit: optional("demand-unit"), vehicles: optional("vehicles") };
+  return { ...numbers, ...state.beside };
 }
 
 function sketching(on) {
@@ -83,6 +112,7 @@ function showSketch() {
   complain("");
   note([]);
   state.file = state.dropped = null;
+  unlink();
   sketch.many = $("kind").value === "many";
   sketching(true);
   const { cursor } = map;
@@ -228,8 +258,10 @@ function listen() {
   on("order", "submit", (event) => { event.preventDefault(); start(); });
   on("pause", "click", () => tell($("pause").textContent === "Pause" ? "pause" : "go-on"));
   on("stop", "click", () => tell("stop"));
-  on("file", "change", () => { if ($("file").files.length) load($("file").files[0]); $("file").value = ""; });
+  on("file", "change", () => { if ($("file").files.length) choose($("file").files[0]); $("file").value = ""; });
   for (const id of ["capacity", "demand-unit", "vehicles"]) on(id, "change", () => state.dropped && load(state.dropped));
+  on("matrix", "change", () => link("matrix", "matrix"));
+  on("old", "change", () => link("start", "old"));
   on("sketch", "click", () => { showSketch(); $("map").focus(); });
   on("scatter", "click", () => add((demand) => sketch.scatter(20, demand), 20));
   on("undo", "click", undo);
@@ -248,7 +280,7 @@ function listenForFiles() {
   document.addEventListener("drop", (event) => {
     event.preventDefault();
     over(false);
-    if (event.dataTransfer.files.length) load(event.dataTransfer.files[0]);
+    if (event.dataTransfer.files.length) choose(event.dataTransfer.files[0]);
   });
 }
 

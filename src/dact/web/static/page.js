@@ -6,6 +6,7 @@ export const state = {
   limits: null,
   dropped: null, // The file that was chosen last, good or bad.
   file: null, // {name, data} of the file to solve; null while nodes are clicked.
+  beside: {}, // {matrix, start}: files that go with the file, each {name, data}.
   run: null, // {id, instance, abort, best}
 };
 
