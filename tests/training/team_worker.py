@@ -8,8 +8,9 @@ import torch
 from dact.team import Team
 from dact.training import load_config, make_trainer
 from dact.training.checkpoint import load_checkpoint
+from dact.training.keeping import CHECKPOINT
 from dact.training.recorder import Recorder, Silence
-from dact.training.trainer import CHECKPOINT, Limits, Trainer
+from dact.training.trainer import Limits, Trainer
 
 
 def begin(config: Path, folder: Path, team: Team) -> Trainer:

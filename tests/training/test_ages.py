@@ -12,8 +12,9 @@ from dact.training.buffers import snapshot
 from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer
 from dact.training.curriculum import CurriculumConfig
+from dact.training.keeping import CHECKPOINT
 from dact.training.recorder import Silence
-from dact.training.trainer import CHECKPOINT, Limits
+from dact.training.trainer import Limits
 
 AGES = {"ages": 12, "start": "last"}
 """Six segments of two steps, where horizons have three."""

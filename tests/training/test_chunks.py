@@ -26,9 +26,12 @@ def small(monkeypatch):
     monkeypatch.setattr(chunks, "PAIRS", 3 * 6**2)
 
 
+@pytest.mark.parametrize("kept", [0, 1e9])
 @pytest.mark.usefixtures("threads", "small")
-def test_chunks_give_what_the_whole_gives():
-    """Values and gradients, exactly where sums are exact, in the order of the rows."""
+def test_chunks_give_what_the_whole_gives(kept, monkeypatch):
+    """Values and gradients, exactly where sums are exact, in the order of the rows, activations kept or not."""
+    monkeypatch.setattr(chunks, "KEPT_BYTES", kept)
+    monkeypatch.setattr(chunks, "ROUND", 2)
     weight, unused = torch.tensor([2.0, 3.0], requires_grad=True), torch.zeros(2, requires_grad=True)
     x_R2 = torch.arange(20.0).view(10, 2)
     seen = []
@@ -53,10 +56,11 @@ def test_chunks_give_what_the_whole_gives():
 
 @pytest.mark.usefixtures("threads")
 def test_an_update_is_the_same_in_chunks(make_learner, problem_name, monkeypatch):
-    """Evaluation, gradients and metrics of a segment, up to rounding."""
+    """Evaluation, gradients and metrics of a segment, up to rounding, activations kept or not."""
     found = []
-    for pairs in (10**9, 5 * 16**2):
+    for pairs, kept in ((10**9, 1e9), (5 * 16**2, 1e9), (5 * 16**2, 0)):
         monkeypatch.setattr(chunks, "PAIRS", pairs)
+        monkeypatch.setattr(chunks, "KEPT_BYTES", kept)
         learner = make_learner(problem_name, segment=4)
         _, segment = rollout(learner.engine, learner.task, learner.buffers.batch, learner.buffers.state, 4)
         now = evaluate_segment(learner.networks, segment)
@@ -66,8 +70,9 @@ def test_an_update_is_the_same_in_chunks(make_learner, problem_name, monkeypatch
         learner.optimiser.set_rates(1e-3, 1e-3)
         metrics_M = update(learner.networks, segment, learner.optimiser, learner.config)
         found.append((*now, *grads, metrics_M))
-    for whole, cut in zip(*found, strict=True):
-        torch.testing.assert_close(cut, whole, rtol=1e-3, atol=1e-5)
+    for whole, *others in zip(*found, strict=True):
+        for cut in others:
+            torch.testing.assert_close(cut, whole, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.usefixtures("threads", "small")

@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +13,12 @@ from tables import rows
 
 from dact.policy.weights import BEST
 from dact.training import make_trainer, train_command
-from dact.training.checkpoint import load_checkpoint, save_checkpoint
+from dact.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from dact.training.config import to_toml
+from dact.training.keeping import CHECKPOINT, Keeper
 from dact.training.learner import Learner
 from dact.training.recorder import Silence
-from dact.training.trainer import CHECKPOINT
+from dact.training.validation import Score
 
 
 def readings(folder: Path) -> list[tuple[str, str]]:
@@ -59,7 +61,7 @@ def test_readings_behind_the_checkpoint_are_made_again(tmp_path, tiny, train, ev
 
 def test_checkpoints_without_validations(tmp_path, tiny, train, monkeypatch):
     """There is one every so often, between segments and from the start, so that a kill loses little of a horizon."""
-    monkeypatch.setattr("dact.training.trainer.SAVE_EVERY", 0.0)
+    monkeypatch.setattr("dact.training.keeping.SAVE_EVERY", 0.0)
     folder, kept = tmp_path / "run", []
     train(
         folder,
@@ -71,29 +73,88 @@ def test_checkpoints_without_validations(tmp_path, tiny, train, monkeypatch):
 
 def test_a_kill_before_the_first_validation(tmp_path, tiny, train, monkeypatch):
     """A run that is killed in its first horizon goes on from the segment before, to the same end."""
-    monkeypatch.setattr("dact.training.trainer.SAVE_EVERY", 0.0)
+    monkeypatch.setattr("dact.training.keeping.SAVE_EVERY", 0.0)
     config = tiny(validation={"every_batches": 6})
     whole = train(tmp_path / "whole", config).progress
 
-    class Killed(BaseException):
-        pass
-
-    segment, made = Learner.segment, []
-
-    def killed_in_the_third(self):
-        made.append(segment(self))
-        if len(made) == 3:
-            raise Killed
-
     folder = tmp_path / "run"
     with monkeypatch.context() as patched:
-        patched.setattr(Learner, "segment", killed_in_the_third)
+        patched.setattr(Learner, "segment", killed(3, Learner.segment))
         with pytest.raises(Killed):
             train(folder, config)
     kept = load_checkpoint(folder / CHECKPOINT).progress
     assert (kept.segments, kept.start_seen) == (2, True)
     again = train(folder, resume=folder).progress
     assert (again.segments, again.best_cost) == (whole.segments, whole.best_cost)
+
+
+class Killed(BaseException):
+    """Nothing in a run catches this."""
+
+
+def killed(count: int, function: Callable[..., object]) -> Callable[..., object]:
+    """The function, after whose call of this number the process is no more."""
+    made = []
+
+    def call(*values, **named):
+        made.append(function(*values, **named))
+        if len(made) == count:
+            raise Killed
+        return made[-1]
+
+    return call
+
+
+@pytest.mark.parametrize("ages", [0, 12])
+@pytest.mark.parametrize("count", [2, 5])
+def test_a_kill_in_a_warm_up(tmp_path, tiny, train, monkeypatch, ages, count):
+    """A run that is killed in a warm-up of minutes goes on from the checkpoint inside it, to the same end."""
+    monkeypatch.setattr("dact.training.keeping.SAVE_EVERY", 0.0)
+    config = tiny(
+        schedule={"epochs": 1}, curriculum={"rate": 0.1, "begin": 1.0, "ages": ages}, validation={"every_batches": 2}
+    )
+    whole, folder = train(tmp_path / "whole", config).progress, tmp_path / "run"
+    with monkeypatch.context() as patched:
+        name = "warm_up_fresh" if ages and count > 2 else "warm_up"
+        patched.setattr(Learner, name, killed(count, getattr(Learner, name)))
+        with pytest.raises(Killed):
+            train(folder, config)
+    kept = load_checkpoint(folder / CHECKPOINT).progress
+    assert (kept.warm_up, kept.walked) == (20, 4 * count - 4)
+    again = train(folder, resume=folder).progress
+    assert (again.segments, again.best_cost) == (whole.segments, whole.best_cost)
+    tensors, expected = (load_checkpoint(each / CHECKPOINT).tensors for each in (folder, tmp_path / "whole"))
+    for name, x in tensors.items():
+        assert torch.equal(x, expected[name]), name
+
+
+def test_a_kill_behind_a_validation(tmp_path, tiny, train, monkeypatch):
+    """The best weights may be newer than the checkpoint: they are measured again, and nothing worse replaces them."""
+    costs = iter([9.0, 5.0, 4.0, *[6.0] * 5, 4.0, *[4.5] * 5])
+    monkeypatch.setattr("dact.training.trainer.Trainer._measure", lambda self: Score(next(costs)))
+    folder, aside = tmp_path / "run", tmp_path / "aside"
+
+    def keep_what_there_is(report):
+        if report.validation_cost == 4.0 and not aside.exists():
+            shutil.copytree(folder, aside)
+
+    train(folder, tiny(validation={"every_batches": 1, "collapse": 9.0}), watch=keep_what_there_is)
+    kept = load_checkpoint(aside / CHECKPOINT).progress
+    assert (kept.segments, kept.best_cost, kept.unseen) == (6, 5.0, True)
+    assert train(aside, resume=aside).progress.best_cost == 4.0
+    assert [row["validation_cost"] for row in rows(aside)] == ["9", "5", "4", *["4.5"] * 4]
+    assert (aside / BEST).read_bytes() == (folder / BEST).read_bytes()
+
+
+def test_checkpoints_come_before_a_long_segment():
+    """One is due where a segment as long as the last would bring the loss of a kill above a minute."""
+    keeper = Keeper(Path("nowhere"), None, None, {})
+    assert not keeper.due(Progress(seconds=0.0), 50.0)
+    assert not keeper.due(Progress(seconds=9.0), 50.0)
+    assert keeper.due(Progress(seconds=11.0), 50.0)
+    assert keeper.due(Progress(seconds=30.0), 0.0)
+    assert not keeper.due(Progress(seconds=29.0), 0.0)
+    assert not keeper.due(Progress(seconds=0.0), 90.0)
 
 
 def test_a_full_disk(tmp_path, train, monkeypatch):

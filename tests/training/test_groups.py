@@ -8,10 +8,11 @@ from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer
 from dact.training.curriculum import CurriculumConfig
 from dact.training.groups import credit_of, gathered, group_rollout
+from dact.training.keeping import CHECKPOINT
 from dact.training.ppo import PpoConfig, evaluate_segment, update
 from dact.training.recorder import Silence
 from dact.training.rollout import choose
-from dact.training.trainer import CHECKPOINT, Limits
+from dact.training.trainer import Limits
 
 GROUP = 4
 STATE = ("tour_BN", "cost_B", "incumbent_BN", "incumbent_cost_B", "stall_B", "last_move_B2")

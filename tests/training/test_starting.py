@@ -31,6 +31,14 @@ def test_weights_are_kept_and_can_start_a_run(tmp_path, train):
     assert again.weights is not None
 
 
+@pytest.mark.parametrize("hidden", [0, 16, 24])
+def test_a_recipe_starts_from_its_own_weights(tmp_path, tiny, train, hidden):
+    """Whichever way it says how wide the feed-forward networks are: 16, as everything else, is the default."""
+    config = tiny(network={"dim": 16, "layers": 1, "hidden": hidden})
+    run = train(tmp_path / "run", config, segments=3)
+    assert train(tmp_path / "again", config, init=str(run.weights), segments=0).weights is not None
+
+
 @pytest.mark.parametrize("idle", [True, False])
 def test_weights_are_searched_with_the_moves_they_know(tmp_path, tiny, train, idle):
     """A card says whether idle moves were open in training, and a search does the same."""

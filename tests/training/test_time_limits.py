@@ -8,8 +8,9 @@ from tables import rows
 
 from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer
+from dact.training.keeping import CHECKPOINT
 from dact.training.recorder import Recorder
-from dact.training.trainer import CHECKPOINT, Limits
+from dact.training.trainer import Limits
 from dact.training.validation import Score
 
 
@@ -178,8 +179,8 @@ def test_rates_follow_the_minutes_within_a_horizon(make):
     assert seen == pytest.approx([1e-3 * 0.985 ** (200 * second / 6) for second in range(6)])
 
 
-def test_a_warm_up_that_is_cut_short_is_made_again(make, clock, tmp_path):
-    """The deadline comes in the middle of it; the run ends as one that was never stopped."""
+def test_a_warm_up_that_is_cut_short_goes_on(make, clock, tmp_path):
+    """The deadline comes in the middle of it; the run goes on from there, and ends as one that was never stopped."""
     changes = {"curriculum": {"rate": 0.05, "begin": 1.0}, "validation": {"every_batches": 0}}
     whole = make(0.0, 0.0, 0.0, learns=True, **changes)
     whole.run(Limits())
@@ -189,7 +190,9 @@ def test_a_warm_up_that_is_cut_short_is_made_again(make, clock, tmp_path):
     # A warm-up takes 100 seconds and a horizon three: the second warm-up has begun.
     assert trainer.progress.segments == 3
     assert clock.now < 1000 + 130 + 41
-    again = make(0.0, 0.0, 0.0, learns=True, checkpoint=load_checkpoint(tmp_path / CHECKPOINT), **changes)
+    kept = load_checkpoint(tmp_path / CHECKPOINT)
+    assert (kept.progress.walking, kept.progress.walked, kept.progress.warm_up) == ("rows", 4, 10)
+    again = make(0.0, 0.0, 0.0, learns=True, checkpoint=kept, **changes)
     again.run(Limits())
     for name, x in again.learner.tensors().items():
         assert torch.equal(x, expected[name]), name

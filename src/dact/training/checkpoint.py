@@ -31,6 +31,12 @@ class Progress:
     """Schedule progress, 0 to 1, that the learning rates follow; updated at the start of a horizon or soon after."""
     warm_up: int = 0
     """Warm-up steps of the current horizon."""
+    walking: str = ""
+    """Rows in an unfinished warm-up: `rows`, those to be trained on, or `fresh`, those that replace old ones."""
+    walked: int = 0
+    """Warm-up steps they have made."""
+    unseen: bool = False
+    """A horizon has ended, but its metrics have not been read, nor its validation been made."""
     rate_scale: float = 1.0
     """Factor on the learning rates; every rollback lowers it."""
     rollbacks: int = 0

@@ -1,7 +1,8 @@
 """Networks on a CPU, forward and backward, on a chunk of rows at a time.
 
 A chunk's activations fit the cache of the core that works on it, which saves a third of the time of an update. Cores
-work on different chunks instead of sharing every operation.
+work on different chunks instead of sharing every operation. Where the activations of all rows would take gigabytes,
+none are kept: the backward pass computes every chunk again.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,8 +15,19 @@ from dact.threads import share_out
 
 Work = Callable[..., tuple[Tensor, ...]]
 """A function of tensors that treats rows independently."""
+Outputs = Callable[[], tuple[Tensor, ...]]
+"""Gives the outputs of one chunk."""
 PAIRS = 40_000
 """Pairs of positions in a chunk; measured in docs/log.md."""
+KEPT_BYTES = 1e9
+"""Most memory for activations that are kept for the backward pass."""
+ROUND = 32
+"""Chunks whose gradients, each as large as all weights, are in memory at once."""
+
+
+def activation_bytes(length: int) -> int:
+    """Activations of a row in the paper's networks, fitted to measurements at 20 and 120 positions."""
+    return 320 * (length**2 + 90 * length)
 
 
 def in_chunks(work: Work, inputs: Sequence[Tensor], parameters: Sequence[Tensor], length: int) -> tuple[Tensor, ...]:
@@ -26,12 +38,16 @@ def in_chunks(work: Work, inputs: Sequence[Tensor], parameters: Sequence[Tensor]
         return work(*inputs)
     if not torch.is_grad_enabled():
         return _joined(share_out([_call(work, part, grad=False) for part in parts]))
-    outputs: tuple[Tensor, ...] = _Chunks.apply(work, parts, list(parameters), *parameters)  # type: ignore[no-untyped-call]
+    keep = len(inputs[0]) * activation_bytes(length) <= KEPT_BYTES
+    outputs: tuple[Tensor, ...] = _Chunks.apply(work, parts, list(parameters), keep, *parameters)  # type: ignore[no-untyped-call]
     return outputs
 
 
 class _Chunks(torch.autograd.Function):
-    """Every chunk has its own autograd graph, so that threads can run them in parallel in both directions."""
+    """Every chunk has its own autograd graph, so that threads can run them in parallel in both directions.
+
+    With `keep`, the graphs are kept for the backward pass; without, they are made again there.
+    """
 
     @staticmethod
     def forward(
@@ -39,22 +55,26 @@ class _Chunks(torch.autograd.Function):
         work: Work,
         parts: list[tuple[Tensor, ...]],
         parameters: list[Tensor],
+        keep: bool,
         *_: Tensor,
     ) -> tuple[Tensor, ...]:
-        ctx.outputs = share_out([_call(work, part, grad=True) for part in parts])
-        ctx.parameters = parameters
-        return _joined(ctx.outputs)
+        outputs = share_out([_call(work, part, grad=keep) for part in parts])
+        ctx.calls = [_known(each) for each in outputs] if keep else [_call(work, part, grad=True) for part in parts]
+        ctx.sizes, ctx.parameters = [len(part[0]) for part in parts], parameters
+        return _joined(outputs)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        sizes = [len(outputs[0]) for outputs in ctx.outputs]
-        parts = zip(*(torch.split(grad, sizes) for grad in grads), strict=True)
-        tasks = [_gradient(outputs, ctx.parameters, part) for outputs, part in zip(ctx.outputs, parts, strict=True)]
-        ctx.outputs = None
-        return (None, None, None, *(sum(each[1:], each[0]) for each in zip(*share_out(tasks), strict=True)))
+        parts = zip(*(torch.split(grad, ctx.sizes) for grad in grads), strict=True)
+        tasks = [_gradient(call, ctx.parameters, part) for call, part in zip(ctx.calls, parts, strict=True)]
+        ctx.calls = None
+        total = share_out(tasks[:1])
+        for first in range(1, len(tasks), ROUND):
+            total = [_summed(total + share_out(tasks[first : first + ROUND]))]
+        return (None, None, None, None, *total[0])
 
 
-def _call(work: Work, part: tuple[Tensor, ...], *, grad: bool) -> Callable[[], tuple[Tensor, ...]]:
+def _call(work: Work, part: tuple[Tensor, ...], *, grad: bool) -> Outputs:
     def task() -> tuple[Tensor, ...]:
         # Gradient mode is per thread.
         with torch.set_grad_enabled(grad):
@@ -63,10 +83,17 @@ def _call(work: Work, part: tuple[Tensor, ...], *, grad: bool) -> Callable[[], t
     return task
 
 
-def _gradient(
-    outputs: tuple[Tensor, ...], parameters: list[Tensor], grads: tuple[Tensor, ...]
-) -> Callable[[], tuple[Tensor, ...]]:
-    return lambda: torch.autograd.grad(outputs, parameters, grads, materialize_grads=True)
+def _known(outputs: tuple[Tensor, ...]) -> Outputs:
+    return lambda: outputs
+
+
+def _gradient(call: Outputs, parameters: list[Tensor], grads: tuple[Tensor, ...]) -> Outputs:
+    return lambda: torch.autograd.grad(call(), parameters, grads, materialize_grads=True)
+
+
+def _summed(grads: list[tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
+    """Sums over the chunks, in their order."""
+    return tuple(sum(each[1:], each[0]) for each in zip(*grads, strict=True))
 
 
 def _joined(outputs: list[tuple[Tensor, ...]]) -> tuple[Tensor, ...]:

@@ -17,12 +17,14 @@ from dact.team import ALONE, Team
 from dact.threads import one_thread_per_operation
 from dact.training.checkpoint import Checkpoint, Progress, load_checkpoint
 from dact.training.config import NetworkConfig, TrainConfig, changed, from_dict, load_config, network_of, to_toml
+from dact.training.foresight import refuse_beyond_this_machine, refuse_long_segments
 from dact.training.instances import InstanceSource
+from dact.training.keeping import CHECKPOINT
 from dact.training.learner import Learner
 from dact.training.networks import Networks, fresh_networks, make_networks
 from dact.training.recorder import Recorder, Silence, Watch
 from dact.training.rollout import Task
-from dact.training.trainer import CHECKPOINT, Limits, Trainer
+from dact.training.trainer import Limits, Trainer
 from dact.training.validation import Validation
 
 log = logging.getLogger(__name__)
@@ -82,6 +84,8 @@ def train_command(
     team = Team.join(device, own_gpu=True)
     try:
         trainer = make_trainer(settled, folder, Silence(), checkpoint=checkpoint, init=init, team=team)
+        if device == "cpu":
+            refuse_long_segments(trainer.learner, begun=checkpoint is not None)
         if team.leads:
             # Nothing is written before all settings are known to be valid.
             trainer.recorder = _recorder(trainer, watch, tensorboard)
@@ -132,7 +136,10 @@ def make_trainer(
     source = InstanceSource(
         problem=task.problem, size=config.size, rows=rows, config=config.instances, sizes=config.sizes
     )
-    networks = _networks(config, checkpoint, init, source.length())
+    length = source.length()
+    if runtime.device == "cpu":
+        refuse_beyond_this_machine(config, rows, length)
+    networks = _networks(config, checkpoint, init, length)
     # Settings of the networks come from the initial weights, so that config and card describe what is trained.
     config = replace(config, critic=networks.policy.config.critic_config)
     graph = runtime.graph == "true"
@@ -151,7 +158,7 @@ def make_trainer(
 
 def _recorder(trainer: Trainer, watch: Watch | None, tensorboard: bool) -> Recorder:
     recorder = Recorder(trainer.folder, watch, tensorboard)
-    recorder.rewind(trainer.progress.segments if trainer.progress.start_seen else -1)
+    recorder.rewind(trainer.progress.segments - trainer.progress.unseen if trainer.progress.start_seen else -1)
     path = trainer.folder / "config.toml"
     try:
         path.write_text(to_toml(trainer.config))

@@ -42,6 +42,9 @@ class NetworkConfig:
     """C: logits stay within -C .. C."""
 
     def __post_init__(self) -> None:
+        if self.hidden == self.dim:
+            # One way to say it, so that the same networks have the same settings.
+            object.__setattr__(self, "hidden", 0)
         self.policy_config(features=2)
 
     def policy_config(self, features: int, critic: CriticConfig = PAPERS_CRITIC) -> PolicyConfig:

@@ -5,10 +5,13 @@ import time
 from collections.abc import Callable
 
 from dact.training.learner import Learner
-from dact.training.validation import Score, Validation
+from dact.training.validation import Score, Validation, ValidationConfig
 
 MARGIN = 1.25
 """Time reserved for the last validation, as a multiple of its estimated duration."""
+
+PAUSE = 3.0
+"""Time between two validations at least, over what one takes: training has most of it also on a slow machine."""
 
 
 class Stopped(Exception):  # noqa: N818 - not an error
@@ -38,6 +41,16 @@ class Examiner:
         """Would a validation take at most this share of the remaining time?"""
         left = self._deadline - time.perf_counter()
         return left > 0 and (self.takes or 0.0) <= share * left
+
+    def due(self, config: ValidationConfig, horizons: int, waited: float) -> bool:
+        """Is it time for a validation, after so many horizons and so many seconds since the last?"""
+        by_batches = config.every_batches > 0 and horizons % config.every_batches == 0
+        pause = max(config.every_seconds, PAUSE * (self.takes or 0.0))
+        return (by_batches or (config.every_seconds > 0 and waited >= pause)) and self.has_time()
+
+    def too_slow(self) -> str:
+        """Why a validation is left out."""
+        return f"a validation takes about {self.takes or 0:.0f} s here, too much of the time given"
 
     def training_ends(self) -> bool:
         """Is it time to stop training: only the last validation fits, or, if that would take most of the call, no time

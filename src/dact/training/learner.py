@@ -23,7 +23,7 @@ from dact.training.networks import Networks
 from dact.training.optimiser import Optimiser
 from dact.training.pool import Pool, make_pool
 from dact.training.ppo import METRICS, PpoConfig, update
-from dact.training.rollout import Task, rollout
+from dact.training.rollout import Segment, Task, rollout
 
 LOSS_SCALE = 2.0**14
 """Loss scale in half precision: a row's share of a mean over thousands of rows would underflow."""
@@ -100,6 +100,11 @@ class Learner:
         order = torch.randperm(len(self.lanes), generator=stream(self.seed, turn, torch.device("cpu")))
         self.lane = self.lanes[int(order[place])]
 
+    @property
+    def stride(self) -> int:
+        """Warm-up steps between two checks whether to stop. A GPU finishes all before a check could stop it."""
+        return NEVER if self.metrics_M.is_cuda else LOOK_EVERY
+
     def segment(self) -> None:
         """n rollout steps and the update on them."""
         self.lane.segment()
@@ -108,17 +113,17 @@ class Learner:
         """Draw new instances with their starts."""
         self._renew(self.lane)
 
-    def refill(self, steps: int = 0, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Draw the instances that replace old rows and make `steps` warm-up steps on them. On a CPU, False if
-        interrupted."""
-        assert self.lane.pool is not None
-        fresh = self.lane.pool.fresh
-        fresh.load(*self._begun(self.lane.source, self.generator))
-        return self._walk(fresh, steps, stop)
+    def refill(self) -> None:
+        """Draw the instances that replace old rows."""
+        self._fresh().load(*self.begun(self.lane.source, self.generator))
 
-    def warm_up(self, steps: int, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Make steps with the current policy. On a CPU, False if interrupted."""
-        return self._walk(self.buffers, steps, stop)
+    def warm_up(self, steps: int) -> None:
+        """Make steps with the current policy."""
+        self._walk(self.buffers, steps)
+
+    def warm_up_fresh(self, steps: int) -> None:
+        """Make steps on the instances that replace old rows."""
+        self._walk(self._fresh(), steps)
 
     def back_to_best(self) -> None:
         """Make the best solutions so far the current ones."""
@@ -165,35 +170,32 @@ class Learner:
         """All tensors that change, except the generator's state."""
         return self.learnt() | self.own()
 
-    def _walk(self, buffers: Buffers, steps: int, stop: Callable[[], bool]) -> bool:
-        """Make steps without an update; False if interrupted."""
+    def _walk(self, buffers: Buffers, steps: int) -> None:
+        """Make steps without an update."""
         self.engine.refresh()
-        batch, state = buffers.batch, buffers.state
-        # A GPU finishes all steps before a check could stop it.
-        stride = steps if self.metrics_M.is_cuda else LOOK_EVERY
-        for done in range(0, steps, max(stride, 1)):
-            if stop():
-                return False
-            state = self.engine.advance(batch, state, min(stride, steps - done))
-        buffers.move_to(state)
-        return True
+        buffers.move_to(self.engine.advance(buffers.batch, buffers.state, steps))
+
+    def _fresh(self) -> Buffers:
+        assert self.lane.pool is not None
+        return self.lane.pool.fresh
 
     def _segment(self, lane: Lane) -> None:
-        batch, state = lane.buffers.batch, lane.buffers.state
-        steps, share = self.config.segment, self.config.share
-        if self.config.group:
-            state, segment = group_rollout(lane.engine, self.task, batch, state, self.config)
-        else:
-            state, segment = rollout(lane.engine, self.task, batch, state, steps, share)
+        state, segment = self.rollout(lane.engine, lane.buffers.batch, lane.buffers.state)
         lane.buffers.move_to(state)
         self.metrics_M[:-1] += update(self.networks, segment, self.optimiser, self.config)
         self.metrics_M[-1:] += 1
         if lane.pool is not None:
-            lane.pool.pass_time(lane.buffers, steps)
+            lane.pool.pass_time(lane.buffers, self.config.segment)
+
+    def rollout(self, engine: Engine, batch: Batch, state: SearchState) -> tuple[SearchState, Segment]:
+        """The steps of a segment: the state after them, and their record for the update."""
+        if self.config.group:
+            return group_rollout(engine, self.task, batch, state, self.config)
+        return rollout(engine, self.task, batch, state, self.config.segment, self.config.share)
 
     def _make_lane(self, source: InstanceSource) -> Lane:
         # Only for their shapes; the first horizon draws others.
-        buffers = make_buffers(*self._begun(source, stream(0, 0, self.generator.device)))
+        buffers = make_buffers(*self.begun(source, stream(0, 0, self.generator.device)))
         # The table must be filled before any capture.
         self.networks.policy.places(buffers.batch.length, self.metrics_M.device)
         engine = self.networks.engine(self.task.problem, self.task.search(self.curriculum.restart or NEVER))
@@ -205,12 +207,12 @@ class Learner:
 
     def _renew(self, lane: Lane) -> None:
         """Replace all rows of a lane."""
-        lane.buffers.load(*self._begun(lane.source, self.generator))
+        lane.buffers.load(*self.begun(lane.source, self.generator))
         if lane.pool is not None:
-            lane.pool.fresh.load(*self._begun(lane.source, self.generator))
+            lane.pool.fresh.load(*self.begun(lane.source, self.generator))
             lane.pool.spread(self.config.segment)
 
-    def _begun(self, source: InstanceSource, generator: Generator) -> tuple[Batch, SearchState]:
+    def begun(self, source: InstanceSource, generator: Generator) -> tuple[Batch, SearchState]:
         """New instances at their starts; the copies of an instance begin alike."""
         batch, problem = source.sample(generator, source.rows // self.copies), self.task.problem
         stream_B = new_streams(source.rows, generator)

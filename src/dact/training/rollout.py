@@ -20,6 +20,9 @@ from dact.search import NEVER, Engine, SearchConfig, SearchState, look
 FLOOR = 2.0
 """Reward added to every row when rows are sampled, in mean rewards; measured in docs/log.md."""
 
+SEEN_PAIRS = 2_000_000
+"""Pairs of positions on a CPU for which allowed moves are computed at once."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
@@ -145,6 +148,12 @@ def _segment(task: Task, batch: Batch, made: Walk, weight_B: Tensor) -> Segment:
 
 def seen(task: Task, batch: Batch, tour_RN: Tensor, last_R2: Tensor) -> tuple[Tensor, Tensor]:
     """Features of all rows, and open moves of the first rows, those whose last moves are given."""
+    if batch.device.type == "cpu" and len(tour_RN) > (most := max(1, SEEN_PAIRS // batch.length**2)):
+        # Intermediate results take many times the memory of what is kept.
+        parts = torch.split(torch.arange(len(tour_RN)), most)
+        found = [seen(task, batch.take(row_C), tour_RN[row_C], last_R2[row_C[0] : row_C[-1] + 1]) for row_C in parts]
+        features, opened = zip(*found, strict=True)
+        return torch.cat(features), torch.cat(opened)
     features_RNF, feasible = look(task.problem, batch, tour_RN, OPERATORS[task.operator])
     return features_RNF, open_pairs(tour_RN[: len(last_R2)], last_R2, feasible.rows(len(last_R2)))
 

@@ -15,21 +15,16 @@ from dact.training.config import TrainConfig
 from dact.training.curriculum import rate_factor, too_few_horizons
 from dact.training.examiner import Examiner, Stopped
 from dact.training.horizons import begin_horizon
-from dact.training.keeping import keep, take_over
+from dact.training.keeping import Keeper, take_over
 from dact.training.learner import Learner
 from dact.training.recorder import Report, Silence
 from dact.training.validation import Score, Validation
 
-CHECKPOINT = "checkpoint.pt"
 GO_ON, END, STOP = 0.0, 1.0, 2.0
-SAVE_EVERY = 30.0
-"""Seconds between checkpoints, beside those around validations: a kill loses no more, or the segment it fell into."""
 RATE_STEP = 0.01
 """In schedules by minutes: progress after which the learning rates are updated within a horizon."""
 FIRST_SHARE = 0.25
 """Largest share of a call's time for the first validation."""
-PAUSE = 3.0
-"""Least time between two validations, as a multiple of their duration: most of the time is for training."""
 log = logging.getLogger(__name__)
 
 
@@ -63,9 +58,10 @@ class Trainer:
         self.best = BestWeights(config, learner, folder)
         self.examiner = Examiner(validation, learner)
         self._clock = time.perf_counter()
-        self._segment_began = self._clock
+        self.keeper = Keeper(folder, config, learner, self.best.tensors)
+        self._segment_seconds = 0.0
+        """Duration of the last segment."""
         self._measured_at = -1
-        self._saved_at, self._save_due = 0.0, False
         self._between = True
         """True between segments: safe to checkpoint."""
         self._set_rates()
@@ -95,15 +91,15 @@ class Trainer:
 
     def save(self) -> None:
         """Write the checkpoint."""
-        keep(self.folder / CHECKPOINT, self.config, self.learner, self.progress, self.best.tensors)
-        self._saved_at = self.progress.seconds
+        self.keeper.save(self.progress)
 
     def resume(self, checkpoint: Checkpoint) -> None:
         """Restore a checkpoint."""
         self.progress = checkpoint.progress
         self.learner.choose(self._batch())
         write(self.best.tensors, checkpoint.best)
-        take_over(self.learner, checkpoint, self.config.seed + self.progress.segments)
+        if not take_over(self.learner, checkpoint, self.config.seed + self.progress.segments):
+            self.progress.walking, self.progress.walked = "", 0
         self.progress.processes = self.team.size
         self._set_rates()
 
@@ -115,28 +111,33 @@ class Trainer:
             self.examiner.begin(limits.deadline, limits.stop)
         if self.progress.segments == 0 and not self.progress.start_seen:
             self._first_validation(limits)
+        if self.progress.unseen:
+            self._end_horizon()
         begun = self.progress.segments
         while (verdict := self._verdict(limits)) == GO_ON:
-            if self._save_due:
-                self.save()
             self._between = False
-            ready = self._ready(limits)
-            if ready:
-                self._segment_began = time.perf_counter()
-                self.learner.segment()
-                self.progress.segments += 1
+            if self._ready(limits):
+                self._segment()
             self._between = True
-            self._tick()
             if self.progress.segments == begun + 1:
                 self._say_if_slow()
-            if ready and self.progress.segments % self.config.segments == 0:
+            if self.progress.unseen:
                 self._end_horizon()
         if verdict == END and self.progress.segments > max(begun, self._measured_at):
             self.save()
             self._last_validation()
 
+    def _segment(self) -> None:
+        self._tick()
+        before = self.progress.seconds
+        self.learner.segment()
+        self.progress.segments += 1
+        self.progress.unseen = self.progress.segments % self.config.segments == 0
+        self._tick()
+        self._segment_seconds = self.progress.seconds - before
+
     def _verdict(self, limits: Limits) -> float:
-        """Continue, end with a validation, or stop at once. In a team the first process decides."""
+        """Continue, end with a validation, or stop at once; saves if due. In a team the first process decides."""
         verdict = GO_ON
         if self.finished:
             verdict = END
@@ -144,16 +145,20 @@ class Trainer:
             verdict = STOP
         elif self.progress.segments >= limits.segments or self.examiner.training_ends():
             verdict = END
-        due = self.progress.seconds - self._saved_at >= SAVE_EVERY
-        verdict, self._save_due, times = self.team.broadcast(
-            (verdict, due, (self.progress.seconds, self.progress.validating))
-        )
+        due = verdict == GO_ON and self.keeper.due(self.progress, self._segment_seconds)
+        verdict, due, times = self.team.broadcast((verdict, due, (self.progress.seconds, self.progress.validating)))
         self.progress.seconds, self.progress.validating = times
+        if due:
+            self.save()
         return verdict
 
+    def _warm_up_ends(self, limits: Limits) -> bool:
+        """Called between warm-up steps, which may take minutes on a CPU."""
+        self._tick()
+        return self._verdict(limits) != GO_ON
+
     def _ready(self, limits: Limits) -> bool:
-        """Set the learning rates, and start a horizon if one is due; False if that was interrupted and must be
-        repeated."""
+        """Set the learning rates, and start a horizon if one is due; False if that was interrupted."""
         horizon, within = divmod(self.progress.segments, self.config.segments)
         progress = self._schedule_progress()
         by_minutes = self.config.schedule.schedule_minutes > 0
@@ -163,25 +168,24 @@ class Trainer:
             self._set_rates()
         if within:
             return True
-        # Not in a team, whose processes would have to agree on where to stop.
-        patient = self.team.connected
         return begin_horizon(
-            self.learner,
-            self.config.curriculum,
-            horizon,
-            self.progress,
-            lambda: not patient and (limits.stop() or self.examiner.training_ends()),
+            self.learner, self.config.curriculum, horizon, self.progress, lambda: self._warm_up_ends(limits)
         )
 
     def _end_horizon(self) -> None:
-        """Read metrics, validate if due, and roll back if training has collapsed."""
+        """Read metrics, validate if due, and roll back if training has collapsed.
+
+        A run that is killed during a validation repeats all this, so that it keeps the same best weights.
+        """
+        validate = self._due()
+        if validate:
+            self.save()
         metrics = self.learner.read_metrics()
         self._tick()
-        wrong, validate = broken(metrics), self._due()
-        if wrong:
+        self.progress.unseen = False
+        if wrong := broken(metrics):
             self._record(metrics, None, self.best.roll_back(wrong, self.progress))
         elif validate:
-            self.save()
             self._validate(metrics)
             self.save()
         else:
@@ -199,7 +203,7 @@ class Trainer:
         """Validate the initial weights. Untrained networks never count as best weights: they may beat the first
         trained ones, since random moves improve greedy starts too."""
         if not self.team.broadcast(self.examiner.has_time(FIRST_SHARE)):
-            log.info("the start is not measured: %s", self._too_slow())
+            log.info("the start is not measured: %s", self.examiner.too_slow())
             self.progress.start_seen = True
             return
         try:
@@ -216,7 +220,7 @@ class Trainer:
     def _last_validation(self) -> None:
         """Validate the last weights of a call, which may be the best."""
         if not self.team.broadcast(self.examiner.has_time()):
-            log.info("the last weights are not measured: %s", self._too_slow())
+            log.info("the last weights are not measured: %s", self.examiner.too_slow())
             return
         score = self._measure()
         self.best.export_if_best(score, self.progress)
@@ -241,14 +245,11 @@ class Trainer:
             self.progress.validating += self.progress.seconds - before
 
     def _say_if_slow(self) -> None:
-        seconds = time.perf_counter() - self._segment_began
+        seconds = self._segment_seconds
         advice = too_few_horizons(self.config.schedule, self.config.segments, seconds)
         # On a GPU the call returns before the segment has run.
         if advice and not self.learner.metrics_M.is_cuda:
             log.info("a segment takes %.1f s here: %s", seconds, advice)
-
-    def _too_slow(self) -> str:
-        return f"a validation takes about {self.examiner.takes or 0:.0f} s here, too much of the time given"
 
     def _record(self, metrics: dict[str, float], score: Score | None, event: str) -> None:
         self.recorder.write(
@@ -284,12 +285,9 @@ class Trainer:
 
     def _due(self) -> bool:
         """Is a validation due, by the clock of the first process?"""
-        config, horizon = self.config.validation, self.progress.segments // self.config.segments
-        by_batches = config.every_batches > 0 and horizon % config.every_batches == 0
+        horizons = self.progress.segments // self.config.segments
         waited = self.progress.seconds - self.progress.validated_at
-        pause = max(config.every_seconds, PAUSE * (self.examiner.takes or 0.0))
-        due = by_batches or (config.every_seconds > 0 and waited >= pause)
-        return self.team.broadcast(due and self.examiner.has_time())
+        return self.team.broadcast(self.examiner.due(self.config.validation, horizons, waited))
 
     def _tick(self) -> None:
         now = time.perf_counter()
