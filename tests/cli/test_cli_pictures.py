@@ -68,9 +68,10 @@ def test_traces_are_drawn(dact, square: Path, depot: Path, tmp_path: Path):
         ("\n", "no answers"),
         ("{", "line 1: '{' is not JSON"),
         ('{"name": "a"}', "no list 'trace'"),
-        ('{"trace": [[0, 1]]}', "[0, 1] is not 3 finite numbers"),
-        ('{"trace": [[0, 1, NaN]]}', "not 3 finite numbers"),
-        ('{"trace": [[0, 1, 2]], "steps": "x", "seconds": 1}', "not 2 finite numbers"),
+        ('{"trace": [[0, 1]]}', "[0, 1] is not 3 numbers"),
+        ('{"trace": [[0, 1, NaN]]}', "not 3 numbers"),
+        ('{"trace": [[0, 1, 1' + "0" * 400 + "]]}", "not 3 numbers"),
+        ('{"trace": [[0, 1, 2]], "steps": "x", "seconds": 1}', "not 2 numbers"),
     ],
 )
 def test_other_files_have_no_trace(dact, tmp_path: Path, content: str, words: str):

@@ -16,6 +16,7 @@ from safetensors.torch import save as to_safetensors
 
 from bounds import within_seconds
 from dact.cli.checkpoints import convert
+from dact.cli.drawing import read_curves
 from dact.evaluation.results_file import ResultsFile
 from dact.instances import Instance, check, read, read_set, read_solution
 from dact.instances.matrix_files import read_distances
@@ -56,6 +57,7 @@ ROUND = "route;name\n1;1\n1;2\n1;3\n1;4\n1;1\n"
 VALUES = ("name,value\na,20\nb,3.5\n", "a;20\nb;3,5\n", "optimum,name\n20,a\n")
 TOML = 'name = "a"\nproblem = "cvrp"\nsize = 20\nsizes = "20-40/10"\n[schedule]\nrows = 4\nhorizon = 8\n'
 METRICS = "segments,minutes,event,reward\n0,0.0,start,\n3,0.5,best,0.25\n"
+ANSWERS = '{"name": "a", "steps": 9, "seconds": 0.5, "best_known": 7, "trace": [[0, 0.1, 9.5], [4, 0.2, 8]]}\n'
 RESULTS = '{"instance": 0, "cost": 1.5, "reference": null, "run": "x"}\n{"instance": 1, "cost": 2.5, "run": "x"}\n'
 SECONDS = 5
 """Of this process's own time for one file: none needs a hundredth of it."""
@@ -200,6 +202,7 @@ def formats() -> list[Format]:
         Format("a.toml", (TOML.encode(),), load_config),
         Format("metrics.csv", (METRICS.encode(),), lambda path: read_training(path.parent)),
         Format("a.jsonl", (RESULTS.encode(),), lambda path: ResultsFile(path, "x").read()),
+        Format("answers.jsonl", (ANSWERS.encode(),), read_curves),
         Format("checkpoint.pt", (_saved({"format": 2, "config": {}}),), load_checkpoint, text=False),
         Format("authors.pt", (_saved({"actor": {"a": torch.zeros(2)}}),), _imported, text=False),
     ]

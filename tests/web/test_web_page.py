@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from web_client import BAKERY, HARBOUR, ISLANDS, Client
 
-from dact.instances import check, read, read_solution
+from dact.instances import check, read, read_solution, simplest_routes
+from dact.plotting.animation import page as film_page
+from dact.plotting.frames import Frame
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = (
@@ -254,3 +256,24 @@ def test_everything_can_be_done_with_keys(open_page: Open):
         reached.append(page.evaluate("document.activeElement.id"))
     wanted = ["file", "sketch", "scatter", "undo", "clear", "kind", "capacity", "search", "seconds", "walks", "seed"]
     assert [each for each in reached if each in (*wanted, "start", "map")] == [*wanted, "start", "map"]
+
+
+def test_films_are_played(browser: "playwright.Browser", tmp_path: Path):
+    """The page that `dact solve --animate` writes plays to its end, and shows any moment that is asked for."""
+    instance = read(HARBOUR)
+    routes = [tuple((node,) for node in range(1, 61)), simplest_routes(instance)]
+    frames = [Frame(routes=each, cost=100.0 - at, seconds=float(at)) for at, each in enumerate(routes)]
+    path = tmp_path / "film.html"
+    path.write_bytes(film_page(instance, frames))
+    page = browser.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(path.as_uri())
+    expect(page.locator("#cost")).to_contain_text("cost 99")
+    page.click("#play")
+    expect(page.locator("#play")).to_have_text("Play")
+    page.fill("#at", "0")
+    expect(page.locator("#cost")).to_have_text("cost 100, 60 routes")
+    assert page.title() == "harbour60"
+    page.close()
+    assert faults == []

@@ -4,13 +4,13 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from dact.cli.inputs import Request, read_inputs
 from dact.cli.targets import check_file
 from dact.instances import InputError, Instance, Routes, check, read_solution
+from dact.instances.arrays import LARGEST
 from dact.instances.errors import naming, shown
 from dact.instances.files import numbered_lines, read_text
 from dact.plotting import FORMATS, Curve, save_plot, save_traces_plot
@@ -87,9 +87,11 @@ def _curve(line: str) -> Curve:
 
 def _numbers(values: object, count: int) -> list[Any]:
     numbers = values if isinstance(values, list) else []
-    good = all(isinstance(each, int | float) and not isinstance(each, bool) and isfinite(each) for each in numbers)
+    good = all(
+        isinstance(each, int | float) and not isinstance(each, bool) and abs(each) <= LARGEST for each in numbers
+    )
     if len(numbers) != count or not good:
-        raise InputError(f"{shown(values)} is not {count} finite number{'s' if count > 1 else ''}")
+        raise InputError(f"{shown(values)} is not {count} number{'s' if count > 1 else ''} up to {LARGEST:g}")
     return numbers
 
 

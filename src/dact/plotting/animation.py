@@ -16,7 +16,6 @@ from dact.instances import InputError, Instance
 from dact.instances.files import write_atomically
 from dact.plotting.canvas import Canvas
 from dact.plotting.frames import Frame
-from dact.plotting.labels import MOST
 from dact.plotting.looks import COLOURS, angle_order, plain
 from dact.plotting.routes import map_points
 from dact.plotting.solution import cost_text
@@ -24,6 +23,8 @@ from dact.plotting.solution import cost_text
 LAST_MS = 2500
 """For the last frame."""
 FFMPEG = "ffmpeg"
+MOST_NAMED = 80
+"""Nodes whose names a page shows, where they may overlap."""
 
 
 def frame_ms(frames: int) -> int:
@@ -53,7 +54,9 @@ def page(instance: Instance, frames: Sequence[Frame]) -> bytes:
     film = {
         "name": plain(instance.name),
         "points": np.round(points, 6).tolist(),
-        "labels": [plain(instance.title(index)) for index in range(instance.size)] if instance.size <= MOST else [],
+        "labels": [plain(instance.title(index)) for index in range(instance.size)]
+        if instance.size <= MOST_NAMED
+        else [],
         "depot": instance.facts.depot,
         "returns": instance.facts.returns,
         "colours": COLOURS,

@@ -9,7 +9,7 @@ import numpy as np
 from dact.instances import Instance
 from dact.instances.arrays import FloatArray
 from dact.plotting.frames import Frame
-from dact.plotting.looks import COLOURS, INK, PAPER, angle_order, plain
+from dact.plotting.looks import INK, PAPER, Look, angle_order, look, plain
 from dact.plotting.routes import map_points
 from dact.plotting.solution import cost_text
 
@@ -24,6 +24,10 @@ FINE = 2
 """Drawn so many times larger, and made smaller for smooth lines."""
 MARGIN, TITLE = 20, 30
 FONT = 15
+FAINT = 0.35
+"""How much of its colour a leg from or to the depot has."""
+POLYGONS = {"o": (0, 0), "s": (4, 0), "^": (3, 0), "D": (4, 45), "v": (3, 60), "P": (5, 0)}
+"""Sides of the polygon that stands for a marker, and degrees by which it is turned; 0 is a circle."""
 
 
 class Canvas:
@@ -49,11 +53,14 @@ class Canvas:
 
         picture = Image.new("RGB", (FINE * self.size[0], FINE * self.size[1]), PAPER)
         draw, routes = ImageDraw.Draw(picture), frame.routes
-        for place, colour in self._coloured(routes):
-            draw.line(self._line(routes[place]), fill=colour, width=self._width, joint="curve")
+        looks = self._looks(routes)
+        for place, style in looks.items():
+            self._draw_depot_legs(draw, routes[place], style)
+        for place, style in looks.items():
+            draw.line(self._line(routes[place]), fill=style.colour, width=self._width, joint="curve")
         self._draw_depot(draw)
-        for place, colour in self._coloured(routes):
-            self._draw_nodes(draw, routes[place], colour)
+        for place, style in looks.items():
+            self._draw_nodes(draw, routes[place], style)
         small = picture.resize(self.size, Image.Resampling.BOX)
         draw = ImageDraw.Draw(small)
         draw.text((MARGIN, 8), plain(self.instance.name), fill=INK, font=self._font)
@@ -67,25 +74,40 @@ class Canvas:
 
         return load_default(FONT)
 
-    def _coloured(self, routes: Sequence[Sequence[int]]) -> list[tuple[int, str]]:
-        """Places of the routes, with colours by their direction, which change little from frame to frame."""
-        if not self.instance.facts.depot:
-            return [(place, COLOURS[0]) for place in range(len(routes))]
-        order = angle_order(self._places, routes)
-        return [(place, COLOURS[rank % len(COLOURS)]) for rank, place in enumerate(order)]
+    def _looks(self, routes: Sequence[Sequence[int]]) -> dict[int, Look]:
+        """By the places of the routes; chosen by direction, so that they change little from frame to frame."""
+        order = angle_order(self._places, routes) if self.instance.facts.depot else range(len(routes))
+        return {place: look(rank) for rank, place in enumerate(order)}
 
-    def _line(self, route: Sequence[int]) -> list[tuple[float, float]]:
+    def _line(self, stops: Sequence[int]) -> list[tuple[float, float]]:
         facts = self.instance.facts
-        stops = [0, *route] if facts.depot else list(route)
-        stops += stops[:1] if facts.returns else []
-        return [(x, y) for x, y in self._places[stops].tolist()]
+        closed = [*stops, stops[0]] if facts.returns and not facts.depot else list(stops)
+        return [(x, y) for x, y in self._places[closed].tolist()]
 
-    def _draw_nodes(self, draw: "ImageDraw", route: Sequence[int], colour: str) -> None:
-        radius, fill = self._radius, colour if self.instance.facts.depot else INK
+    def _draw_depot_legs(self, draw: "ImageDraw", route: Sequence[int], style: Look) -> None:
+        """Pale, so that a busy depot stays readable."""
+        facts = self.instance.facts
+        ends = (route[:1], route[-1:])[: 1 + facts.returns] if facts.depot else ()
+        for end in ends:
+            draw.line(self._line([0, *end]), fill=_pale(style.colour), width=self._width)
+
+    def _draw_nodes(self, draw: "ImageDraw", route: Sequence[int], style: Look) -> None:
+        sides, turned = POLYGONS[style.marker]
+        colour = style.colour if self.instance.facts.depot else INK
+        fill = PAPER if style.hollow else colour
         for x, y in self._places[list(route)].tolist():
-            draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=fill)
+            circle = (x, y, self._radius * (1.3 if sides else 1.0))
+            if sides:
+                draw.regular_polygon(circle, sides, turned, fill=fill, outline=colour)
+            else:
+                draw.circle((x, y), self._radius, fill=fill, outline=colour)
 
     def _draw_depot(self, draw: "ImageDraw") -> None:
         if self.instance.facts.depot:
             (x, y), half = self._places[0].tolist(), max(1.8 * self._radius, 6 * FINE)
             draw.rectangle((x - half, y - half, x + half, y + half), fill=PAPER, outline=INK, width=2 * FINE)
+
+
+def _pale(colour: str) -> tuple[int, ...]:
+    """The colour, faint on white paper."""
+    return tuple(round(255 - FAINT * (255 - int(colour[place : place + 2], 16))) for place in (1, 3, 5))
