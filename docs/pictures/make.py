@@ -17,7 +17,10 @@ def dact(*arguments: object) -> str:
     """Run a command and return what it prints."""
     printed = io.StringIO()
     with redirect_stdout(printed):
-        code = main([str(argument) for argument in arguments])
+        try:
+            code: object = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
     if code:
         raise RuntimeError(f"{arguments}: exit code {code}")
     return printed.getvalue()
