@@ -32,8 +32,8 @@ def reproduce_one(name: str, request: Request, *, as_json: bool) -> int:
     study = find_study(name)
     check_folder("--out", request.out)
     if study.gpu_minutes and not request.quick:
-        more = f", and up to {_minutes(study.training_minutes)} of training" if request.train else ""
-        note(f"{name}: about {_minutes(study.gpu_minutes)} minutes on one H200{more}; needs {study.needs}")
+        more = f", and up to {_minutes(study.training_minutes)} min of training" if request.train else ""
+        note(f"{name}: about {_minutes(study.gpu_minutes)} min on one H200{more}; needs: {study.needs}")
     interrupts = Interrupts()
     try:
         with interrupts, Bar(name) as bar:
