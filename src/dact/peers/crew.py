@@ -19,7 +19,7 @@ from dact.peers.adapters import Peer, Stops
 
 START_SECONDS = 120.0
 """For a process to import its package and to solve a tiny instance."""
-PATIENCE = 5.0, 60.0
+PATIENCE = 10.0, 60.0
 """A peer that has not stopped after this factor of its time and so many seconds more never will."""
 LOOK_EVERY = 0.2
 WARM_NODES, WARM_SECONDS = 8, 0.05
