@@ -217,6 +217,21 @@ def test_rows_of_other_benchmarks(tmp_path: Path):
     assert (file.instance, file.asked_s, file.gap) == ("eil51", 3, 0.5)
 
 
+def test_rows_of_variants(tmp_path: Path):
+    """`dact bench hybrid` says `instances` for the set, and `count` for how many."""
+    path = tmp_path / "hybrid.csv"
+    path.write_text(
+        "device,instances,count,variant,limit,seconds,cost,gap\n"
+        "H200,tsp100_seed4321,10000,usual,2500 rounds,6.5,7.7,0.008\n"
+        "H200,tsp100_seed4321,10000,ruin,2500 rounds,6.6,7.8,0.01\n"
+    )
+    rows = merged(read_rows(path, "DACT hybrid"), "tsp100_seed4321", [])
+    assert [(row.solver, row.instances, row.seconds) for row in rows] == [
+        ("DACT hybrid", 10_000, 6.5),
+        ("DACT hybrid ruin", 10_000, 6.6),
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [("case,seconds\ntsp,1\n", "no column gap"), ("seconds,gap\n1,much\n", "line 2: gap holds 'much'")],

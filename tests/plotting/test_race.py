@@ -6,7 +6,7 @@ from dact.plotting.race import Line, plot_race
 def test_axes_are_logarithmic_and_no_gap_lies_on_the_floor():
     """A gap of nothing has no logarithm: it is drawn at half of the smallest gap, and the axis says so."""
     one = Line(name="one", family="a", seconds=[1, 10], gaps=[2.0, 0.5], errors=[0.1, 0.6])
-    two = Line(name="two", family="a", seconds=[1, 10], gaps=[1.0, 0.0], errors=[0.0, 0.0], dashed=True)
+    two = Line(name="two", family="a", seconds=[1, 10], gaps=[1.0, 1e-15], errors=[0.0, 0.0], dashed=True)
     ax = plot_race([one, two], "title", "seconds")
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     heights = [line.get_ydata().tolist() for line in ax.lines]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 MARKERS = "osD^vP*X"
 NOTHING = 1e-4
-"""Percent that stands for no gap where no solver has one."""
+"""Gaps below this many percent are none: rounding errors have logarithms too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +30,9 @@ class Line:
 
 
 def plot_race(lines: Sequence[Line], title: str, across: str, ax: "Axes | None" = None) -> "Axes":
-    """Both axes logarithmic. Gaps of nothing or below lie hollow on the floor, half of the smallest gap that is one."""
+    """Both axes logarithmic. Gaps of nothing lie hollow on the floor, half of the smallest gap that is one."""
     ax = new_panel() if ax is None else ax
-    positive = [gap for line in lines for gap in line.gaps if gap > 0]
+    positive = [gap for line in lines for gap in line.gaps if gap > NOTHING]
     floor = min(positive, default=2 * NOTHING) / 2
     grounded = False
     families = list(dict.fromkeys(line.family for line in lines))
@@ -56,7 +56,7 @@ def plot_race(lines: Sequence[Line], title: str, across: str, ax: "Axes | None" 
             elinewidth=0.8,
             label=plain(line.name),
         )
-        none = [place for place, gap in enumerate(line.gaps) if gap <= 0]
+        none = [place for place, gap in enumerate(line.gaps) if gap <= NOTHING]
         grounded |= bool(none)
         across_none = [line.seconds[place] for place in none]
         ax.scatter(across_none, [floor] * len(none), s=30, marker=marker, color="white", edgecolors=colour, zorder=3)
@@ -66,4 +66,4 @@ def plot_race(lines: Sequence[Line], title: str, across: str, ax: "Axes | None" 
     ax.set_axisbelow(True)
     for text in ax.legend(fontsize="x-small", frameon=False).get_texts():
         text.set_parse_math(False)
-    return label(ax, title, across, "mean gap, %" + (" (hollow: none or below)" if grounded else ""))
+    return label(ax, title, across, "mean gap, %" + (f" (hollow: below {NOTHING:g})" if grounded else ""))

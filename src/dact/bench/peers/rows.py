@@ -14,7 +14,14 @@ from dact.instances.errors import naming, shown
 from dact.instances.files import read_text
 
 ELSEWHERE = {"set": "case", "asked_s": "limit", "mean_cost": "cost"}
-"""Columns of our other benchmarks that mean the same."""
+OF_VARIANTS = {
+    "set": "instances",
+    "instances": "count",
+    "mean_cost": "cost",
+    "limit": "settings",
+    "seconds": "call_seconds",
+}
+"""Columns of our other benchmarks that mean the same; the second are those of `dact bench hybrid`."""
 NEEDED = ("seconds", "gap")
 
 
@@ -77,7 +84,7 @@ class RowsFile:
 
 
 def read_rows(path: Path, solver: str = "") -> list[PeerRow]:
-    """Rows of a comparison, or of another benchmark with the columns `case`, `seconds` and `gap`.
+    """Rows of a comparison, of `dact bench hybrid`, or of a table with the columns `case`, `seconds` and `gap`.
 
     `solver` is the name of rows that have none; without it they take the file's.
     """
@@ -106,10 +113,14 @@ def _as_file(row: PeerRow) -> PeerRow:
 def _parsed(number: int, line: dict[str, str], solver: str) -> PeerRow:
     values: dict[str, object] = {}
     kinds = get_type_hints(PeerRow)
+    if "variant" in line:
+        line = line | {name: line.get(theirs) or line.get(name, "") for name, theirs in OF_VARIANTS.items()}
+        line["asked_s"] = line["seconds"]
     for each in fields(PeerRow):
         text = line.get(each.name) or line.get(ELSEWHERE.get(each.name, ""), "") or ""
         values[each.name] = _value(text, kinds[each.name], f"line {number}: {each.name}")
-    values["solver"] = values["solver"] or solver
+    variant = line.get("variant", "")
+    values["solver"] = values["solver"] or (f"{solver} {variant}" if variant not in ("", "usual") else solver)
     values["instances"] = values["instances"] or 1
     values["asked_s"] = values["asked_s"] or values["seconds"]
     return PeerRow(**values)  # type: ignore[arg-type]
