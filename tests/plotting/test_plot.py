@@ -16,7 +16,7 @@ import dact
 from dact.instances import InputError, Instance, Routes
 from dact.plotting import cost_text, plot, plot_trace, save_plot
 from dact.plotting.gaps import plot_gaps
-from dact.plotting.looks import COLOURS, by_angle, look
+from dact.plotting.styles import COLOURS, by_angle, style_of
 from dact.search import Trace, TracePoint
 
 POINTS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [-10.0, 0.0], [0.0, -10.0]])
@@ -148,7 +148,7 @@ def test_routes_at_the_depot_are_seen(ax: Axes):
 
 def test_forty_routes_look_different():
     """No two of 96 routes have the same colour, dash and marker."""
-    assert len({look(number) for number in range(96)}) == 96
+    assert len({style_of(number) for number in range(96)}) == 96
 
 
 def test_many_routes_are_numbered(ax: Axes):

@@ -16,9 +16,9 @@ from dact.instances import InputError, Instance
 from dact.instances.files import write_atomically
 from dact.plotting.canvas import Canvas
 from dact.plotting.frames import Frame
-from dact.plotting.looks import COLOURS, angle_order, plain
 from dact.plotting.routes import map_points
 from dact.plotting.solution import cost_text
+from dact.plotting.styles import COLOURS, angle_order, plain
 
 LAST_MS = 2500
 """For the last frame."""

@@ -9,9 +9,9 @@ import numpy as np
 from dact.instances import Instance
 from dact.instances.arrays import FloatArray
 from dact.plotting.frames import Frame
-from dact.plotting.looks import INK, PAPER, Look, angle_order, look, plain
 from dact.plotting.routes import map_points
 from dact.plotting.solution import cost_text
+from dact.plotting.styles import INK, PAPER, Style, angle_order, plain, style_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -53,13 +53,13 @@ class Canvas:
 
         picture = Image.new("RGB", (FINE * self.size[0], FINE * self.size[1]), PAPER)
         draw, routes = ImageDraw.Draw(picture), frame.routes
-        looks = self._looks(routes)
-        for place, style in looks.items():
+        styles = self._styles(routes)
+        for place, style in styles.items():
             self._draw_depot_legs(draw, routes[place], style)
-        for place, style in looks.items():
+        for place, style in styles.items():
             draw.line(self._line(routes[place]), fill=style.colour, width=self._width, joint="curve")
         self._draw_depot(draw)
-        for place, style in looks.items():
+        for place, style in styles.items():
             self._draw_nodes(draw, routes[place], style)
         small = picture.resize(self.size, Image.Resampling.BOX)
         draw = ImageDraw.Draw(small)
@@ -74,24 +74,24 @@ class Canvas:
 
         return load_default(FONT)
 
-    def _looks(self, routes: Sequence[Sequence[int]]) -> dict[int, Look]:
+    def _styles(self, routes: Sequence[Sequence[int]]) -> dict[int, Style]:
         """By the places of the routes; chosen by direction, so that they change little from frame to frame."""
         order = angle_order(self._places, routes) if self.instance.facts.depot else range(len(routes))
-        return {place: look(rank) for rank, place in enumerate(order)}
+        return {place: style_of(rank) for rank, place in enumerate(order)}
 
     def _line(self, stops: Sequence[int]) -> list[tuple[float, float]]:
         facts = self.instance.facts
         closed = [*stops, stops[0]] if facts.returns and not facts.depot else list(stops)
         return [(x, y) for x, y in self._places[closed].tolist()]
 
-    def _draw_depot_legs(self, draw: "ImageDraw", route: Sequence[int], style: Look) -> None:
+    def _draw_depot_legs(self, draw: "ImageDraw", route: Sequence[int], style: Style) -> None:
         """Pale, so that a busy depot stays readable."""
         facts = self.instance.facts
         ends = (route[:1], route[-1:])[: 1 + facts.returns] if facts.depot else ()
         for end in ends:
             draw.line(self._line([0, *end]), fill=_pale(style.colour), width=self._width)
 
-    def _draw_nodes(self, draw: "ImageDraw", route: Sequence[int], style: Look) -> None:
+    def _draw_nodes(self, draw: "ImageDraw", route: Sequence[int], style: Style) -> None:
         sides, turned = POLYGONS[style.marker]
         colour = style.colour if self.instance.facts.depot else INK
         fill = PAPER if style.hollow else colour

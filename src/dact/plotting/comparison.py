@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dact.instances import InputError
-from dact.plotting.looks import COLOURS, DASHES, plain
+from dact.plotting.styles import COLOURS, DASHES, plain
 from dact.plotting.training import TrainingLog, check_format, draw_panels, dress, read_training, smoothed
 
 if TYPE_CHECKING:

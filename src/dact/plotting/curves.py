@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dact.instances.arrays import FloatArray
-from dact.plotting.looks import COLOURS, DASHES
 from dact.plotting.panels import label, new_panel
+from dact.plotting.styles import COLOURS, DASHES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

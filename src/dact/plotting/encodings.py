@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dact.instances.arrays import FloatArray, IntArray
-from dact.plotting.looks import COLOURS, INK
 from dact.plotting.panels import LIGHT, draw_matrix, label, new_panel
+from dact.plotting.styles import COLOURS, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

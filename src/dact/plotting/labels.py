@@ -9,7 +9,7 @@ import numpy as np
 
 from dact.instances import Instance, Routes
 from dact.instances.arrays import FloatArray
-from dact.plotting.looks import INK, PAPER, Look, plain
+from dact.plotting.styles import INK, PAPER, Style, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def label_nodes(ax: "Axes", instance: Instance, points: FloatArray, routes: Rout
                 break
 
 
-def label_routes(ax: "Axes", points: FloatArray, routes: Routes, looks: Mapping[int, Look], room: Room) -> None:
+def label_routes(ax: "Axes", points: FloatArray, routes: Routes, styles: Mapping[int, Style], room: Room) -> None:
     """Write each route's number in its colour beside one of its stops, the farther from the depot the better."""
     for place, route in enumerate(routes):
         text = str(place + 1)
@@ -77,7 +77,7 @@ def label_routes(ax: "Axes", points: FloatArray, routes: Routes, looks: Mapping[
             shifts = _shifts(text, room.radius_N[node] + 3.0, outward[rank])
             shift = next((each for each in shifts if room.take(_box(room.place_N2[node] + each, text, 1.5))), None)
             if shift is not None:
-                frame = {"boxstyle": "round,pad=0.2", "facecolor": looks[place].colour, "edgecolor": "none"}
+                frame = {"boxstyle": "round,pad=0.2", "facecolor": styles[place].colour, "edgecolor": "none"}
                 _write(ax, text, points[node], shift, fontsize=FONT, color=PAPER, weight="bold", bbox=frame, zorder=5)
                 break
 

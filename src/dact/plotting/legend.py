@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dact.instances.measures import route_length, route_load, vehicle_load
-from dact.plotting.looks import INK, PAPER, Look
 from dact.plotting.solution import Solution, whole_costs
+from dact.plotting.styles import INK, PAPER, Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +51,8 @@ def legend_size(result: Solution) -> tuple[float, float]:
     return HANDLE + CHARACTER * FONT * len(texts[0]), LINE * FONT * (len(texts) + 1)
 
 
-def draw_legend(ax: "Axes", result: Solution, looks: Mapping[int, Look]) -> None:
-    """Write it to the right of the map, if the map is high enough; `looks` are by the routes' places."""
+def draw_legend(ax: "Axes", result: Solution, styles: Mapping[int, Style]) -> None:
+    """Write it to the right of the map, if the map is high enough; `styles` are by the routes' places."""
     from matplotlib.lines import Line2D
 
     figure = ax.figure.canvas.figure
@@ -64,12 +64,12 @@ def draw_legend(ax: "Axes", result: Solution, looks: Mapping[int, Look]) -> None
         Line2D(
             [],
             [],
-            color=looks[place].colour,
-            linestyle=looks[place].dash,
+            color=styles[place].colour,
+            linestyle=styles[place].dash,
             linewidth=1.3,
-            marker=looks[place].marker,
+            marker=styles[place].marker,
             markersize=3.5,
-            markerfacecolor=PAPER if looks[place].hollow else looks[place].colour,
+            markerfacecolor=PAPER if styles[place].hollow else styles[place].colour,
         )
         for place in range(len(texts))
     ]

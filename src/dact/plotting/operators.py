@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dact.instances.arrays import FloatArray
-from dact.plotting.looks import COLOURS, INK
 from dact.plotting.panels import LIGHT, new_panel
+from dact.plotting.styles import COLOURS, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from dact.instances.arrays import FloatArray
-from dact.plotting.looks import INK
+from dact.plotting.styles import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dact.plotting.looks import COLOURS, DASHES, plain
 from dact.plotting.panels import label, new_panel
+from dact.plotting.styles import COLOURS, DASHES, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ from dact.instances import Instance
 from dact.instances.arrays import BoolArray, FloatArray
 from dact.plotting.labels import Room, label_nodes, label_routes
 from dact.plotting.legend import draw_legend
-from dact.plotting.looks import COLOURS, INK, PAPER, Look, angle_order, look, new_axes, plain
 from dact.plotting.solution import Solution, cost_text
+from dact.plotting.styles import COLOURS, INK, PAPER, Style, angle_order, new_axes, plain, style_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ BEHIND = 0.01
 
 
 def plot(result: Solution, ax: "Axes | None" = None) -> "Axes":
-    """Draw the routes, each with a look of its own, the nodes, and the depot as a square.
+    """Draw the routes, each in a style of its own, the nodes, and the depot as a square.
 
     Numbers or names and a legend with loads and lengths are written where they fit. Depot legs are thin, so that a
     busy depot stays readable. Instances without coordinates are drawn in the plane that reflects their distances best.
@@ -33,16 +33,16 @@ def plot(result: Solution, ax: "Axes | None" = None) -> "Axes":
     area = float(np.clip(2400 / len(points), 3, 26))
     _dress(ax, result)
     if instance.facts.depot:
-        looks = {place: look(rank) for rank, place in enumerate(angle_order(points, result.routes))}
-        _draw_routes(ax, instance, points, result.routes, looks, width, area)
-        _draw_depot(ax, points, result.routes, looks, area)
-        draw_legend(ax, result, looks)
+        styles = {place: style_of(rank) for rank, place in enumerate(angle_order(points, result.routes))}
+        _draw_routes(ax, instance, points, result.routes, styles, width, area)
+        _draw_depot(ax, points, result.routes, styles, area)
+        draw_legend(ax, result, styles)
     else:
-        looks = {}
+        styles = {}
         _draw_tour(ax, points[list(result.routes[0])], width, area)
     room = Room.around(ax, points, _radii(instance, points, area))
-    if len(looks) > len(COLOURS):
-        label_routes(ax, points, result.routes, looks, room)
+    if len(styles) > len(COLOURS):
+        label_routes(ax, points, result.routes, styles, room)
     label_nodes(ax, instance, points, result.routes, room)
     return ax
 
@@ -63,13 +63,13 @@ def _draw_routes(
     instance: Instance,
     points: FloatArray,
     routes: Sequence[Sequence[int]],
-    looks: dict[int, Look],
+    styles: dict[int, Style],
     width: float,
     area: float,
 ) -> None:
     faint = float(np.clip(5 / len(routes), 0.2, 0.45))
     for place, route in enumerate(routes):
-        style, stops = looks[place], points[list(route)]
+        style, stops = styles[place], points[list(route)]
         for end in (stops[0], stops[-1]) if instance.facts.returns else stops[:1]:
             ax.plot(*np.stack((points[0], end)).T, color=style.colour, linewidth=0.6 * width, alpha=faint, zorder=1)
         ax.plot(*stops.T, color=style.colour, linewidth=width, linestyle=style.dash, solid_joinstyle="round", zorder=2)
@@ -87,7 +87,7 @@ def _draw_routes(
 
 
 def _draw_depot(
-    ax: "Axes", points: FloatArray, routes: Sequence[Sequence[int]], looks: dict[int, Look], area: float
+    ax: "Axes", points: FloatArray, routes: Sequence[Sequence[int]], styles: dict[int, Style], area: float
 ) -> None:
     """A square; around it a ring for each route that it would hide."""
     depot, size, behind = points[0], max(DEPOT, 3 * area), _behind_depot(points)
@@ -98,7 +98,7 @@ def _draw_depot(
             depot[1],
             s=(np.sqrt(size) * (1.2 + 0.5 * ring)) ** 2,
             facecolor=PAPER,
-            edgecolor=looks[place].colour,
+            edgecolor=styles[place].colour,
             zorder=3,
         )
     ax.scatter(depot[0], depot[1], s=size, marker="s", facecolor=PAPER, edgecolor=INK, linewidth=2.2, zorder=3)

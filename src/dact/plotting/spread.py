@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dact.plotting.looks import COLOURS, INK
 from dact.plotting.panels import label, new_panel
+from dact.plotting.styles import COLOURS, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dact.instances import InputError
 from dact.instances.files import write_atomically
-from dact.plotting.looks import COLOURS, DASHES, INK, new_axes, plain
 from dact.plotting.solution import Solution, cost_text
+from dact.plotting.styles import COLOURS, DASHES, INK, new_axes, plain
 from dact.search import Trace
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from dact.instances.arrays import FloatArray
 from dact.instances.errors import naming
 from dact.instances.files import read_text, write_atomically
 from dact.plotting.files import FORMATS
-from dact.plotting.looks import COLOURS, INK, plain
+from dact.plotting.styles import COLOURS, INK, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,8 +15,8 @@ from dact.instances.errors import brief
 from dact.instances.measures import route_length, route_load
 from dact.pipeline import SolveConfig
 from dact.plotting.frames import Frame, Reel
-from dact.plotting.looks import by_angle
 from dact.plotting.routes import map_points
+from dact.plotting.styles import by_angle
 from dact.problems import PROBLEMS
 from dact.search import Snapshot, Trace
 from dact.solver import Plan, Result

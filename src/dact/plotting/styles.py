@@ -22,7 +22,7 @@ PAPER = "#ffffff"
 
 
 @dataclass(frozen=True)
-class Look:
+class Style:
     """How a route is drawn. No two of 96 look alike."""
 
     colour: str
@@ -31,10 +31,10 @@ class Look:
     hollow: bool
 
 
-def look(number: int) -> Look:
-    """The look of the number-th route, from 0 on; a lap through the colours changes dash and marker."""
+def style_of(number: int) -> Style:
+    """The style of the number-th route, from 0 on; a lap through the colours changes dash and marker."""
     lap, place = divmod(number, len(COLOURS))
-    return Look(
+    return Style(
         COLOURS[place],
         DASHES[lap % len(DASHES)],
         MARKERS[lap % len(MARKERS)],
