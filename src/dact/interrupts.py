@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 
@@ -13,6 +13,9 @@ INTERRUPTED = 130
 """The exit code after either signal."""
 TOGETHER = 0.5
 """Seconds within which several signals count as one: a terminal, a shell and torchrun may each send one."""
+
+LOOK_EVERY = 0.05
+"""Seconds between two looks for signals while something else works."""
 
 
 class Interrupts:
@@ -42,6 +45,27 @@ class Interrupts:
         """Raise KeyboardInterrupt if a signal has been recorded."""
         if self.asked:
             raise KeyboardInterrupt
+
+    def watch(self, work: Callable[[], None]) -> None:
+        """Do something that takes long without a look at signals; KeyboardInterrupt as soon as one comes.
+
+        It is done in a thread of its own, which then is left alone until the program ends.
+        """
+        errors: list[BaseException] = []
+
+        def do() -> None:
+            try:
+                work()
+            except BaseException as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=do, daemon=True)
+        thread.start()
+        while thread.is_alive():
+            self.obey()
+            thread.join(LOOK_EVERY)
+        if errors:
+            raise errors[0]
 
     @contextmanager
     def held_off(self) -> Iterator[None]:

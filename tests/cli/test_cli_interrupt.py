@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -170,3 +171,33 @@ def test_a_process_that_has_hardly_begun(square: Path, number: signal.Signals):
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "interrupted: nothing had been searched\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", ["solve", "evaluate"])
+def test_signals_while_compiling(dact, depot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command, number):
+    """The first search on a machine compiles for half a minute; two signals at once end it then, with code 130."""
+    forever = threading.Event()
+
+    def compile_for_long() -> None:
+        os.kill(os.getpid(), number)
+        os.kill(os.getpid(), number)
+        forever.wait()
+
+    monkeypatch.setattr("dact.cli.compiling.needs_compiling", lambda device: True)
+    monkeypatch.setattr("dact.cli.compiling.compile_for_cpu", compile_for_long)
+    answer = dact(command, depot, "--search", "hybrid", "--json")
+    forever.set()
+    assert (answer.code, answer.out) == (130, "")
+    assert "compiling the local search" in answer.err
+    assert "interrupted: " in answer.err
+
+
+def test_what_is_watched_is_done():
+    """Without a signal the work is done, and its errors come through."""
+    done = []
+    with Interrupts() as interrupts:
+        interrupts.watch(lambda: done.append(1))
+        with pytest.raises(ZeroDivisionError):
+            interrupts.watch(lambda: done.append(1 // 0))
+    assert done == [1]

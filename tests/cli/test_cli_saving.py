@@ -71,7 +71,7 @@ def test_lines_are_printed_in_order_and_none_is_kept_back(monkeypatch: pytest.Mo
     saver, lines = Saver(), []
     monkeypatch.setattr("dact.cli.saving.emit", lambda line: lines.append(line) or True)
     for place, line in ((2, "c"), (0, "a"), (4, "e")):
-        saver.save(place, line, {}, as_json=True)
+        saver.save(place, line, {}, None, as_json=True)
     assert lines == ["a"]
     saver.close()
     assert lines == ["a", "c", "e"]
@@ -117,7 +117,17 @@ def test_a_stdout_that_takes_nothing(dact, stdout: object, square: Path, tmp_pat
     assert not list((tmp_path / "here").iterdir())
     assert dact("solve", square, "--steps", 2, "--json").code == 1
     assert [record["name"] for record in rescued(tmp_path)] == ["square"]
-    assert dact("solve", square, "--steps", 2).code == 1
+
+
+@pytest.mark.parametrize("options", [("--json",), ("--routes",), ()], ids=str)
+def test_a_picture_is_no_solution(dact, options: tuple[str, ...], square: Path, tmp_path: Path, monkeypatch):
+    """Routes that only stdout would have told are in the rescue file, also where a picture of them was saved."""
+    monkeypatch.setattr(sys, "stdout", Deaf())
+    picture = tmp_path / "a.png"
+    answer = dact("solve", square, "--steps", 2, "--plot", picture, *options)
+    assert answer.code == 1
+    assert picture.exists()
+    assert [record["name"] for record in rescued(tmp_path)] == ["square"]
 
 
 def test_a_title_is_no_markup(monkeypatch: pytest.MonkeyPatch):

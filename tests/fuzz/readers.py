@@ -34,6 +34,7 @@ from dact.policy import (
 )
 from dact.training import load_config
 from dact.training.checkpoint import load_checkpoint
+from fuzz import page
 from fuzz.mutators import assert_one_clear_line, spoiled_bytes, spoiled_text
 
 TSP = "NAME : a\nTYPE : TSP\nCOMMENT : best value: 14\nDIMENSION : 4\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n"
@@ -71,10 +72,13 @@ class Format:
     samples: tuple[bytes, ...]
     reader: Callable[[Path], object]
     text: bool = True
+    odd: st.SearchStrategy[bytes] | None = None
+    """Contents of its own kind, besides spoiled samples."""
 
     def spoiled(self) -> st.SearchStrategy[bytes]:
         """Samples with faults, and rubbish."""
         byte_wise = st.sampled_from(self.samples).flatmap(spoiled_bytes)
+        byte_wise = byte_wise if self.odd is None else byte_wise | self.odd
         if not self.text:
             return byte_wise | st.binary(max_size=200)
         texts = st.sampled_from(self.samples).map(bytes.decode).flatmap(spoiled_text)
@@ -198,6 +202,7 @@ def formats() -> list[Format]:
         Format("a.json", (b'{"routes":\n[[1,\n2],\n[3]],\n"cost":\n20}\n',), _solution("cvrp")),
         Format("stops.csv", (STOPS.encode(),), _solution("cvrp")),
         Format("round.csv", (ROUND.encode(),), _solution("tsp")),
+        Format("request.json", page.samples(), page.request, odd=page.odd_requests()),
         Format("a.safetensors", (_weights(),), load_weights, text=False),
         Format("a.toml", (TOML.encode(),), load_config),
         Format("metrics.csv", (METRICS.encode(),), lambda path: read_training(path.parent)),

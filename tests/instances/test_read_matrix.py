@@ -64,11 +64,12 @@ def test_a_table_with_a_matrix(tmp_path: Path, header: str) -> None:
 @pytest.mark.parametrize(
     ("table", "matrix", "expected"),
     [
-        ("name,demand\nA,0\nB,1\nC,1\nE,1\n", LABELLED, "the matrix lacks the name 'E'"),
-        ("name,demand\nA,0\nB,1\nC,1\n", LABELLED, "the table lacks the name 'D'"),
-        ("demand\n0\n1\n", ROWS, "entries for 4 nodes"),
-        ("x,y\n0,0\n1,1\n", ROWS, "2 coordinates do not fit a matrix of 4 nodes"),
-        ("name,phone\na,b\n", ROWS, "entries for 4 nodes"),
+        ("name,demand\nA,0\nB,1\nC,1\nE,1\n", LABELLED, r"a.csv: the matrix .*m.csv lacks the name 'E'"),
+        ("name,demand\nA,0\nB,1\nC,1\n", LABELLED, r"a.csv: lacks, unlike the matrix .*m.csv, the name 'D'"),
+        ("demand\n0\n1\n", ROWS, r"a.csv: has 2 nodes, but the matrix .*m.csv has 4"),
+        ("x,y\n0,0\n1,1\n", ROWS, r"a.csv: has 2 nodes, but the matrix .*m.csv has 4"),
+        ("name,phone\na,b\n", ROWS, r"a.csv: has 1 nodes, but the matrix .*m.csv has 4"),
+        ("name,demand\nA,0\nA,1\nB,1\nC,1\nD,1\n", LABELLED, r"a.csv: a name is used twice, .* of the matrix .*m.csv"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::dact.instances.InputWarning")

@@ -25,6 +25,8 @@ BAD_FILES = {
     "an unknown extension": (file_of("a.exe", PLAIN), "a.exe: the extension '.exe' is not one of"),
     "a hidden name": (file_of(".csv", PLAIN), "'.csv' is no name for a file"),
     "a name with a line break": (file_of("a\nb.csv", PLAIN), "is no name for a file"),
+    "a name too long in bytes": (file_of("\U0001f600" * 90 + ".csv", PLAIN), "is no name for a file"),
+    "a name that is a folder": (file_of("..", PLAIN), "is no name for a file"),
     "a harmful pickle": (file_of("a.pkl", b"cos\nsystem\n(S'true'\ntR."), "a.pkl: "),
     "no base64": ({"name": "a.csv", "data": "#"}, "data is not in base64"),
     "no data": ({"name": "a.csv"}, "data: Field required"),

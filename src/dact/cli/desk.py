@@ -1,7 +1,6 @@
 """Where results arrive: the best of each instance goes into its files, and at the end to the screen."""
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,14 +17,12 @@ from dact.cli.answers import (
     write_summary,
 )
 from dact.cli.kept import Entry, Kept, key_of
-from dact.cli.saving import Saver
-from dact.cli.screen import emit, note, show_table, table_text
+from dact.cli.saving import Saver, Writers
+from dact.cli.screen import note, show_table, table_text
 from dact.cli.targets import check_file, film_targets, plot_targets, solution_targets
 from dact.instances import InputError, Instance, write_solution
 from dact.plotting import Film, save_plot
 from dact.solver import Result
-
-Writers = dict[Path, Callable[[Path], None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +98,7 @@ class Desk:
             files = [targets[place] for targets in (self.solutions, self.plots, self.films) if targets is not None]
             if all(file.is_file() for file in files):
                 self.entries[place] = entry
-                self._saver.save(place, json.dumps(entry.record), {}, as_json=self.outputs.as_json)
+                self._save(place, entry, {})
         if self.entries:
             note(f"going on: {len(self.entries)} of {len(self.instances)} were solved before the interruption")
 
@@ -109,8 +106,7 @@ class Desk:
         runs = self.runs[place]
         row = seeds_row(runs) if self.seeds > 1 else table_row(runs)
         entry = Entry(record=record(runs), row=row, summary=summary_row(runs))
-        writers = self._writers(place, runs.best)
-        self._saver.save(place, json.dumps(entry.record), writers, as_json=self.outputs.as_json)
+        self._save(place, entry, self._writers(place, runs.best))
         self.entries[place] = entry
         self._told.add(place)
         whole = len(runs.results) == self.seeds and not any(result.interrupted for result in runs.results)
@@ -126,8 +122,11 @@ class Desk:
         lines = [table_text(columns, rows)]
         if self.outputs.routes:
             lines += [line for place in sorted(self.runs) for line in route_lines(self.runs[place].best)]
-        if not emit("\n".join(lines)):
-            self._saver.failed = True
+        self._saver.show("\n".join(lines))
+
+    def _save(self, place: int, entry: Entry, writers: Writers) -> None:
+        solution = None if self.solutions is None else self.solutions[place]
+        self._saver.save(place, json.dumps(entry.record), writers, solution, as_json=self.outputs.as_json)
 
     def _writers(self, place: int, result: Result) -> Writers:
         """How each file of an answer is written."""

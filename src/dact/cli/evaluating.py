@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dact.cli.compiling import compile_first
 from dact.cli.screen import FAILED, Bar, emit, note, show_table
 from dact.cli.targets import check_file
 from dact.evaluation import Evaluation, evaluate
@@ -49,6 +50,7 @@ def evaluate_set(work: Work, config: SolveConfig, *, as_json: bool) -> int:
                 bar.show(fraction, f"mean of these {cost:,.6g}")
                 interrupts.obey()
 
+            compile_first(config, interrupts, silent=not team.leads)
             done = evaluate(instances, config, rows=work.rows, shard=shard, out=work.out, team=team, progress=progress)
     except (KeyboardInterrupt, RuntimeError):
         # A process that waits for others when Ctrl-C ends them gets a connection error.

@@ -8,6 +8,9 @@ from pathlib import Path
 from dact.cli.screen import emit, note
 from dact.instances.errors import brief
 
+Writers = dict[Path, Callable[[Path], None]]
+"""How each file is written."""
+
 
 class Saver:
     """Writes each output independently. Answers that cannot be written go to a rescue file."""
@@ -15,21 +18,33 @@ class Saver:
     def __init__(self) -> None:
         self.failed = False
         self._waiting: dict[int, tuple[str, bool]] = {}
+        self._unkept: list[str] = []
+        """Answers that are in no solution file, so that only the table on stdout tells of them."""
         self._next = 0
 
-    def save(self, place: int, line: str, writers: dict[Path, Callable[[Path], None]], *, as_json: bool) -> None:
-        """Write the files of an answer, the solution first, and print its line after those of earlier instances."""
-        done = self.write(writers)
-        kept = bool(done) and done[0]
+    def save(self, place: int, line: str, writers: Writers, solution: Path | None, *, as_json: bool) -> None:
+        """Write the files of an answer, of which one is the solution, and print its line after those of earlier
+        instances."""
+        done = dict(zip(writers, self.write(writers), strict=True))
+        kept = solution is not None and done.get(solution, True)
         if as_json:
             self._waiting[place] = (line, kept)
             while self._next in self._waiting:
                 self._print(*self._waiting.pop(self._next))
                 self._next += 1
-        elif done and not kept:
+        elif solution is not None and not kept:
             self._rescue(line)
+        elif not kept:
+            self._unkept.append(line)
 
-    def write(self, writers: dict[Path, Callable[[Path], None]]) -> list[bool]:
+    def show(self, text: str) -> None:
+        """Print the table of all answers."""
+        if not emit(text):
+            self.failed = True
+            for line in self._unkept:
+                self._rescue(line)
+
+    def write(self, writers: Writers) -> list[bool]:
         """Write files; errors are printed."""
         return [self._written(path, write) for path, write in writers.items()]
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 from os.path import exists
 from pathlib import Path
 
+from dact.cli.compiling import compile_first
 from dact.cli.desk import Desk, Outputs
 from dact.cli.inputs import Inputs, Request, read_inputs
 from dact.cli.screen import FAILED, Bar, note
 from dact.instances import InputError, Instance, Start, facts_of, read_start
 from dact.interrupts import INTERRUPTED, Interrupts
-from dact.kernels.descent import needs_compiling
 from dact.pipeline import STARTS, SolveConfig
 from dact.plotting import Film
 from dact.policy.weights import UNTRAINED
@@ -40,7 +40,7 @@ def solve_files(request: Request, config: SolveConfig, outputs: Outputs, seeds: 
                 plan = Plan(instances, seeded, start, skip=skip, one_by_one=desk.films is not None)
                 if number == 0:
                     _announce_untrained(plan)
-                    _announce_compiling(config)
+                    compile_first(config, interrupts)
                 for place, result, film in _search(plan, instances, interrupts, filmed=desk.films is not None):
                     with interrupts.held_off():
                         desk.take(place, result, last=number == seeds - 1, film=film)
@@ -56,7 +56,8 @@ def solve_files(request: Request, config: SolveConfig, outputs: Outputs, seeds: 
     faults = _say_faults(result for runs in desk.runs.values() for result in runs.results)
     faults += _say_unread(inputs) + _say_unreached(unreached)
     if interrupts.asked:
-        _say_interrupted([each.name for place, each in enumerate(instances) if place not in desk.entries])
+        waiting = [each.name for place, each in enumerate(instances) if place not in desk.entries]
+        _say_interrupted(waiting, searched=len(waiting) < len(instances))
         return INTERRUPTED
     return FAILED if faults or desk.failed else 0
 
@@ -105,8 +106,8 @@ def _say_unread(inputs: Inputs) -> int:
     return len(inputs.faults)
 
 
-def _say_interrupted(waiting: list[str]) -> None:
-    note("interrupted: these are the best solutions so far")
+def _say_interrupted(waiting: list[str], *, searched: bool) -> None:
+    note(f"interrupted: {'these are the best solutions so far' if searched else 'nothing had been searched'}")
     if waiting:
         others = f" and {len(waiting) - SHOWN} others" if len(waiting) > SHOWN else ""
         note(f"not begun, and so without an answer: {', '.join(waiting[:SHOWN])}{others}")
@@ -125,11 +126,6 @@ def _given_start(start: str, instances: list[Instance]) -> Start | None:
     for repair in given.repairs:
         note(f"{path}: {repair}")
     return given
-
-
-def _announce_compiling(config: SolveConfig) -> None:
-    if config.search == "hybrid" and needs_compiling(config.torch_device()):
-        note("note: compiling the local search for this machine, once; it takes some 20 seconds")
 
 
 def _announce_untrained(plan: Plan) -> None:

@@ -46,7 +46,7 @@ def from_frame(
         name,
         coordinates=None if pair is None else np.column_stack([_numbers(frame, columns[axis]) for axis in pair]),
         degrees=pair == ("lat", "lon"),
-        matrix=None if distances is None else distances.in_order_of(names),
+        matrix=None if distances is None else distances.in_order_of(names, len(names) or len(distances.matrix)),
         demand=_numbers(frame, columns["demand"]) if "demand" in columns else None,
         capacity=capacity,
         names=names or (distances.names if distances else ()),

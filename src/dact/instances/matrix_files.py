@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,18 +28,24 @@ class Distances:
 
     matrix: FloatArray
     names: tuple[str, ...] = ()
+    source: str = ""
+    """The file, for messages."""
 
-    def in_order_of(self, names: tuple[str, ...]) -> FloatArray:
-        """Return the matrix with its nodes in the order of these names; without names, as it is."""
+    def in_order_of(self, names: tuple[str, ...], rows: int) -> FloatArray:
+        """Return the matrix of so many nodes in the order of these names; without names, as it is."""
+        matrix = f"the matrix {self.source}".rstrip()
         if not names or not self.names or names == self.names:
+            if len(self.matrix) != rows:
+                raise InputError(f"has {rows} nodes, but {matrix} has {len(self.matrix)}")
             return self.matrix
         place = {name: index for index, name in enumerate(self.names)}
-        for one, other, text in ((names, self.names, "matrix lacks"), (self.names, names, "table lacks")):
+        sides = ((names, self.names, f"{matrix} lacks"), (self.names, names, f"lacks, unlike {matrix},"))
+        for one, other, text in sides:
             missing = [name for name in one if name not in set(other)]
             if missing:
-                raise InputError(f"the {text} the name {shown(missing[0])}")
+                raise InputError(f"{text} the name {shown(missing[0])}")
         if len(place) < len(self.names) or len(set(names)) < len(names):
-            raise InputError("a name is used twice, so that rows of the table and of the matrix cannot be matched")
+            raise InputError(f"a name is used twice, so that its rows and those of {matrix} cannot be matched")
         order = np.array([place[name] for name in names])
         return np.asarray(self.matrix[np.ix_(order, order)])
 
@@ -52,8 +58,8 @@ def read_distances(path: str | Path, max_nodes: int = MAX_NODES) -> Distances:
         if suffix not in SUFFIXES:
             raise InputError(f"the extension {shown(suffix)} of a matrix is not one of {', '.join(SUFFIXES)}")
         if suffix == ".npy":
-            return parse_npy(read_bytes(path), max_nodes)
-        return parse_matrix(Sheet.parse(read_text(path)), max_nodes)
+            return replace(parse_npy(read_bytes(path), max_nodes), source=str(path))
+        return replace(parse_matrix(Sheet.parse(read_text(path)), max_nodes), source=str(path))
 
 
 def parse_npy(content: bytes, max_nodes: int = MAX_NODES) -> Distances:

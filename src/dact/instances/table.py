@@ -63,16 +63,17 @@ def parse_table(text: str, path: Path, wishes: Wishes | None = None, max_nodes: 
     check_nodes(len(rows), max_nodes)
     pair = next((pair for pair in (("x", "y"), ("lat", "lon")) if pair[0] in columns), None)
     names = tuple(str(row.get("name", "")) for row in rows)
+    named, distances = names if any(names) else (), wishes.distances
     return build(
         path.stem,
         coordinates=None if pair is None else [[row[axis] for axis in pair] for row in rows],
         degrees=pair == ("lat", "lon"),
-        matrix=None if wishes.distances is None else wishes.distances.in_order_of(names if any(names) else ()),
+        matrix=None if distances is None else distances.in_order_of(named, len(rows)),
         demand=[row["demand"] for row in rows] if "demand" in columns else None,
         capacity=_capacity(sheet, wishes) if "demand" in columns else wishes.capacity,
         demand_unit=wishes.demand_unit,
         vehicles=_stated(sheet, "vehicles", positive) or 0,
-        names=names if any(names) or wishes.distances is None else wishes.distances.names,
+        names=names if named or distances is None else distances.names,
         source=path,
     )
 

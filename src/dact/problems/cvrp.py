@@ -87,7 +87,7 @@ class Cvrp:
         """One row per instance; costs by each instance's own rule."""
         demand_MN = np.stack([instance.demand for instance in instances])
         capacity_M = np.array([instance.capacity for instance in instances])
-        demand_MN, capacity_M = searched_loads(demand_MN, capacity_M)
+        demand_MN, capacity_M = searched_loads(demand_MN, capacity_M, [instance.name for instance in instances])
         points, scale, distance = instance_points(instances)
         depots = max(self._depots(instance, routes_needed) for instance in instances)
         return _batch(points, scale, torch.from_numpy(demand_MN), torch.from_numpy(capacity_M), depots, distance)

@@ -53,7 +53,11 @@ class Content(BaseModel):
             raise InputError("data is not in base64") from None
         folder.mkdir()
         path = folder / name
-        path.write_bytes(content)
+        try:
+            path.write_bytes(content)
+        except (OSError, ValueError):
+            # Too long in bytes, or a folder.
+            raise InputError(f"{shown(self.name)} is no name for a file") from None
         return path
 
 

@@ -78,7 +78,7 @@ def compile_form(terrain: Terrain) -> None:
 
         load_kernel(terrain)
     else:
-        _compile_numba()
+        compile_for_cpu()
 
 
 def needs_compiling(device: torch.device) -> bool:
@@ -91,7 +91,7 @@ def needs_compiling(device: torch.device) -> bool:
 
 
 @cache
-def _compile_numba() -> None:
+def compile_for_cpu() -> None:
     """One launch over a tiny tour compiles for all: array types are always the same."""
     square_IN2 = torch.tensor([[[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]]])
     nothing_IN, one_I = torch.zeros(1, 4, dtype=torch.int32), torch.ones(1)
@@ -120,6 +120,7 @@ __all__ = [
     "Rows",
     "Terrain",
     "codes",
+    "compile_for_cpu",
     "compile_form",
     "cuts",
     "descend_fully",
