@@ -95,7 +95,7 @@ def test_a_run_starts_from_an_old_solution(server: Client):
 @pytest.mark.parametrize(
     ("part", "file", "sentence"),
     [
-        ("matrix", file_of("roads.csv", "0,1\n1,0\n"), "3 coordinates do not fit a matrix of 2 nodes"),
+        ("matrix", file_of("roads.csv", "0,1\n1,0\n"), "shops.csv: has 3 nodes, but the matrix roads.csv has 2"),
         ("matrix", file_of("roads.exe", "0"), "roads.exe"),
         ("matrix", file_of(".csv", "0"), "'.csv' is no name for a file"),
         ("start", file_of("old.sol", "Route #1: 1\nRoute #2: 1\n"), "old.sol"),
