@@ -2,7 +2,7 @@
 
 import sys
 
-from dact.interrupts import leave_on_signals
+from dact.interrupts import ignore_signals, leave_on_signals
 
 
 def main() -> int:
@@ -10,7 +10,10 @@ def main() -> int:
     leave_on_signals()
     from dact.cli import main as run
 
-    return run()
+    try:
+        return run()
+    finally:
+        ignore_signals()
 
 
 if __name__ == "__main__":

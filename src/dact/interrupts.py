@@ -90,6 +90,12 @@ def leave_on_signals() -> None:
         signal.signal(number, _leave)
 
 
+def ignore_signals() -> None:
+    """The work is done and its exit code known: nothing is left to interrupt but Python's own end."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
 def _leave(number: int, frame: FrameType | None) -> None:
     # Not by print: the signal may have come in the middle of one.
     os.write(2, b"interrupted: nothing had been searched\n")

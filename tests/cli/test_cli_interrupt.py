@@ -14,6 +14,9 @@ import pytest
 from dact.cli.screen import Bar
 from dact.instances import read, read_solution
 from dact.interrupts import Interrupts
+from dact.search.hybrid import HybridSearcher
+
+EXAMPLE = Path(__file__).parents[2] / "examples/harbour60.vrp"
 
 
 def _interrupt_at(monkeypatch: pytest.MonkeyPatch, call: int) -> None:
@@ -201,3 +204,36 @@ def test_what_is_watched_is_done():
         with pytest.raises(ZeroDivisionError):
             interrupts.watch(lambda: done.append(1 // 0))
     assert done == [1]
+
+
+def test_the_last_descent_can_be_interrupted(dact, depot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Of a large instance it takes a minute: a Ctrl-C ends it, what was found is kept, and no other is begun."""
+    finish = HybridSearcher.finish
+
+    def interrupted(self, batch, tour_BN, over):
+        os.kill(os.getpid(), signal.SIGINT)
+        assert over()
+        return finish(self, batch, tour_BN, over)
+
+    monkeypatch.setattr(HybridSearcher, "finish", interrupted)
+    monkeypatch.setattr(HybridSearcher, "exact", lambda self, batch: None)
+    out = tmp_path / "out"
+    answer = dact("solve", depot, EXAMPLE, "--search", "hybrid", "--steps", 3, "--json", "--out", out)
+    assert (answer.code, answer.record["interrupted"]) == (130, True)
+    assert "not begun, and so without an answer: harbour60" in answer.err
+    assert [path.name for path in out.glob("*.sol")] == [f"{depot.stem}.sol"]
+
+
+def test_a_signal_behind_the_work(depot: Path):
+    """Python's own end is not disturbed: the exit code is that of the work, and nothing else is said."""
+    program = (
+        "import atexit, os, signal, sys\n"
+        "from dact.__main__ import main\n"
+        "atexit.register(lambda: [os.kill(os.getpid(), each) for each in (signal.SIGINT, signal.SIGTERM)])\n"
+        f"sys.argv = ['dact', 'solve', {str(depot)!r}, '--steps', '2', '--json', '--search', 'policy']\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Exception" not in done.stderr
+    assert "interrupted" not in done.stderr

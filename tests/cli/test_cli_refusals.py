@@ -206,3 +206,11 @@ def test_bugs_still_raise(dact, square: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("dact.cli.solving.Plan", lambda *a, **k: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         dact("solve", square)
+
+
+def test_a_folder_where_a_file_belongs(dact, square: Path, depot: Path, tmp_path: Path):
+    """Is found before the search, also inside of a folder for many."""
+    (tmp_path / "out" / f"{depot.stem}.sol").mkdir(parents=True)
+    answer = dact("solve", square, depot, "--steps", 2, "--out", tmp_path / "out")
+    assert (answer.code, answer.out) == (2, "")
+    assert f"{depot.stem}.sol is a folder, not a file" in answer.err

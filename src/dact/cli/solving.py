@@ -53,11 +53,17 @@ def solve_files(request: Request, config: SolveConfig, outputs: Outputs, seeds: 
         finally:
             with interrupts.held_off():
                 desk.close(complete=complete)
+        with interrupts.held_off():
+            return _report(inputs, desk, unreached, interrupted=interrupts.asked)
+
+
+def _report(inputs: Inputs, desk: Desk, unreached: dict[int, str], *, interrupted: bool) -> int:
+    """Say what went wrong, and return the exit code."""
     faults = _say_faults(result for runs in desk.runs.values() for result in runs.results)
     faults += _say_unread(inputs) + _say_unreached(unreached)
-    if interrupts.asked:
-        waiting = [each.name for place, each in enumerate(instances) if place not in desk.entries]
-        _say_interrupted(waiting, searched=len(waiting) < len(instances))
+    if interrupted:
+        waiting = [each.name for place, each in enumerate(inputs.instances) if place not in desk.entries]
+        _say_interrupted(waiting, searched=len(waiting) < len(inputs.instances))
         return INTERRUPTED
     return FAILED if faults or desk.failed else 0
 

@@ -59,6 +59,8 @@ def _targets(
         raise InputError(f"{option} {path} would get {times} files named {name}: solve them apart")
     for name in names:
         _check_name(option, path / name)
+        if (path / name).is_dir():
+            raise InputError(f"{option} {path / name} is a folder, not a file")
     return [path / name for name in names]
 
 

@@ -4,7 +4,7 @@ Shape letters: B instances, R rows (instances times augmentations), N tour lengt
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
@@ -18,7 +18,7 @@ from dact.pipeline.judge import judge, recost
 from dact.pipeline.methods import SEARCHES, Setup
 from dact.policy import Library, Weights
 from dact.problems import PROBLEMS, Batch, Problem
-from dact.search import Searcher, SearchRun, Stop, Watcher, best_tours, rows_at_once, search_batch
+from dact.search import End, Searcher, SearchRun, Stop, Watcher, best_tours, rows_at_once, search_batch
 from dact.threads import one_thread_per_operation
 
 FINISH_SECONDS = 0.15
@@ -184,7 +184,9 @@ class Pipeline:
         run = self._run(batch, starts, stop, watch)
         best_BN, optimal, stop.seconds = best_tours(run.state, self.copies), False, limit
         if finish and not run.interrupted and stop.steps != 0:
-            best_BN, optimal = self.searcher.finish(batch, best_BN, stop.deadline(FINISH_SECONDS))
+            end = End(stop.deadline(FINISH_SECONDS), run.last, watch)
+            best_BN, optimal = self.searcher.finish(batch, best_BN, end.reached)
+            run = replace(run, interrupted=end.interrupted)
         return self._found(batch, starts, best_BN, run, optimal=optimal)
 
     def _run(self, batch: Batch, starts: Starts, stop: Stop, watch: Watcher | None) -> SearchRun:

@@ -15,7 +15,7 @@ from dact.search.engines import (
     settled_precision,
 )
 from dact.search.hybrid import HybridConfig, HybridSearcher, HybridState, usual_walks
-from dact.search.loop import Pace, SearchRun, Snapshot, Watcher, best_costs, run
+from dact.search.loop import End, Pace, SearchRun, Snapshot, Watcher, best_costs, run
 from dact.search.searcher import Searcher
 from dact.search.state import SearchState, start_state
 from dact.search.step import NEVER, look, step
@@ -26,6 +26,7 @@ __all__ = [
     "AUTO",
     "NEVER",
     "PRECISIONS",
+    "End",
     "Engine",
     "FusedEngine",
     "GraphedEngine",

@@ -4,6 +4,7 @@ Shape letters: I instances, R rows (instances times walks), N tour length.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -168,14 +169,14 @@ class HybridSearcher(StepByStep):
         """Two passes over all pairs of nodes; a GPU takes less."""
         return 2 * LOOK_SECONDS * batch.rows * batch.length**2 / (1 if batch.rows == 1 else workers())
 
-    def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> tuple[Tensor, bool]:
-        """Descend to local optima over all pairs of nodes, as far as the deadline allows."""
+    def finish(self, batch: Batch, tour_BN: Tensor, over: Callable[[], bool]) -> tuple[Tensor, bool]:
+        """Descend to local optima over all pairs of nodes, or as far as there is time."""
         source_B = torch.arange(batch.rows, device=batch.device)
         terrain = terrain_of(batch, tour_BN, 0)
         rows = descent.start_rows(terrain, tour_BN, source_B, torch.zeros_like(source_B))
         rows.cost_R3[:, 1:] = rows.cost_R3[:, :1]
         everything = descent.codes(tuple(descent.NEIGHBOURHOODS), routes=batch.depots > 0)
-        optimal = descent.descend_fully(terrain, rows, everything, deadline, workers())
+        optimal = descent.descend_fully(terrain, rows, everything, over, workers())
         return _anchored(rows.best_RN), optimal
 
     def network_seconds(self) -> float | None:

@@ -1,6 +1,7 @@
 """The search loop: advance in chunks, check the clock, keep a trace, and return the best even if interrupted."""
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -42,6 +43,8 @@ class Snapshot:
         return float(self.cost_I.mean())
 
 
+ASK_EVERY = 0.1
+"""Seconds between two questions to the watcher while the last descent runs."""
 Watcher = Callable[[Snapshot], bool | None]
 """Called after every chunk of steps. To end the search, return True or raise KeyboardInterrupt."""
 
@@ -55,11 +58,36 @@ class SearchRun:
     seconds: float
     record: Record
     interrupted: bool
+    last: Snapshot | None = None
+    """The last one that was shown to the watcher."""
 
     @property
     def traces(self) -> tuple[Trace, ...]:
         """Of each instance."""
         return self.record.traces()
+
+
+@dataclass
+class End:
+    """When work behind a search ends: at a deadline by `time.perf_counter`, or as soon as the watcher says so."""
+
+    deadline: float
+    seen: Snapshot | None
+    """What to show it meanwhile."""
+    watch: Watcher | None
+    interrupted: bool = field(default=False, init=False)
+    _asked_at: float = field(default=-math.inf, init=False)
+
+    def reached(self) -> bool:
+        """Is it time to end?"""
+        now = time.perf_counter()
+        if self.watch is not None and self.seen is not None and now - self._asked_at >= ASK_EVERY:
+            self._asked_at = now
+            try:
+                self.interrupted = bool(self.watch(self.seen))
+            except KeyboardInterrupt:
+                self.interrupted = True
+        return self.interrupted or now > self.deadline
 
 
 @dataclass
@@ -96,7 +124,7 @@ def run(
     """
     pace = pace or Pace()
     done, record = 0, Record(best_costs(state, augment), stop.elapsed())
-    interrupted = False
+    interrupted, seen = False, None
     try:
         while not stop.reached(done, float(record.cost_I.max())):
             steps = pace.steps(stop.left())
@@ -113,7 +141,7 @@ def run(
                     raise KeyboardInterrupt
     except KeyboardInterrupt:
         interrupted = True
-    return SearchRun(state=state, steps=done, seconds=stop.elapsed(), record=record, interrupted=interrupted)
+    return SearchRun(state=state, steps=done, seconds=stop.elapsed(), record=record, interrupted=interrupted, last=seen)
 
 
 def best_costs(state: SearchState, augment: int) -> FloatArray:

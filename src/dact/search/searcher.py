@@ -1,5 +1,6 @@
 """The interface of search methods."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from torch import Tensor
@@ -61,9 +62,8 @@ class Searcher(Protocol):
         """Estimated duration of `finish`."""
         ...
 
-    def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> tuple[Tensor, bool]:
-        """Improve the best tours until a deadline by `time.perf_counter`. Returns them, and whether they are local
-        optima."""
+    def finish(self, batch: Batch, tour_BN: Tensor, over: Callable[[], bool]) -> tuple[Tensor, bool]:
+        """Improve the best tours until `over` returns True. Returns them, and whether they are local optima."""
         ...
 
 
@@ -93,6 +93,6 @@ class StepByStep:
         """Zero: `finish` does nothing."""
         return 0.0
 
-    def finish(self, batch: Batch, tour_BN: Tensor, deadline: float) -> tuple[Tensor, bool]:
+    def finish(self, batch: Batch, tour_BN: Tensor, over: Callable[[], bool]) -> tuple[Tensor, bool]:
         """The tours unchanged, not known to be local optima."""
         return tour_BN, False

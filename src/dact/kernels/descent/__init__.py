@@ -8,7 +8,7 @@ Three implementations: plain PyTorch (`reference.py`), one best move at a time, 
 (`rounds.cu`), a warp per row; Numba (`numba_impl.py`), a core per row. The last two make the same moves.
 """
 
-import time
+from collections.abc import Callable
 from functools import cache
 
 import torch
@@ -36,10 +36,14 @@ def launch(work: Launch) -> None:
 
 
 def descend_fully(
-    terrain: Terrain, rows: Rows, kinds: tuple[int, ...], deadline: float = float("inf"), threads: int = 1
+    terrain: Terrain,
+    rows: Rows,
+    kinds: tuple[int, ...],
+    over: Callable[[], bool] = lambda: False,
+    threads: int = 1,
 ) -> bool:
-    """Descend from every row's best tour to a local optimum over all pairs of nodes; True if that was reached by the
-    deadline (`time.perf_counter`). Otherwise tours are no worse than before. `terrain` should have no neighbour
+    """Descend from every row's best tour to a local optimum over all pairs of nodes; True if that was reached before
+    `over` said that it is time to end. Otherwise tours are no worse than before. `terrain` should have no neighbour
     lists, so that all nodes are tried.
     """
     settings, codes_V = KickConfig(reach=0.0), torch.tensor(kinds, dtype=torch.int32, device=rows.work_RN.device)
@@ -51,7 +55,7 @@ def descend_fully(
         rows.count_R6[:, COUNTS.index("judged")] = 0
         target = int(rows.count_R6[:, 0].min())
         while bool((rows.dirty_RW != 0).any()) or not bool(rows.done(target).all()):
-            if time.perf_counter() > deadline:
+            if over():
                 return False
             launch(
                 Launch(
