@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from dact.training.command import train_command
 
 DEMO = Path(__file__).parents[2] / "configs/cpu_demo.toml"
@@ -33,6 +35,7 @@ def test_policy_learns(tmp_path):
     assert after < before - 0.03
 
 
+@pytest.mark.slow
 def test_a_policy_learns_without_a_critic(tmp_path):
     """The same in groups, seed 1: by 0.069."""
     reports = []
