@@ -2,7 +2,7 @@
 
 import pytest
 
-from fuzz.checks import reading, solving
+from fuzz.checks import reading, solving, solving_by_kernels
 from fuzz.readers import Format, formats
 
 pytestmark = pytest.mark.filterwarnings("ignore::dact.instances.InputWarning")
@@ -27,3 +27,8 @@ def test_odd_instances() -> None:
     """Answers to odd instances are feasible, cost what an independent account says, and are no worse than the start."""
     counts = solving(25, 1)
     assert counts.total() >= 20
+
+
+def test_odd_instances_by_kernels() -> None:
+    """The same holds for what a GPU would run."""
+    assert solving_by_kernels(5, 2).total() >= 5

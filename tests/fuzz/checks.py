@@ -13,6 +13,7 @@ from dact import solve
 from dact.instances import InputError, Instance, read_solution, write_solution
 from dact.problems import FleetError
 from fuzz.accounts import assert_solves
+from fuzz.engines import gpu_forms, limited
 from fuzz.oddities import given_routes, instances, settings_of_a_solve
 from fuzz.readers import Format
 
@@ -39,13 +40,22 @@ def reading(form: Format) -> Check:
     return run
 
 
-def solving(examples: int, number: int) -> Counter[str]:
+def solving_by_kernels(examples: int, number: int) -> Counter[str]:
+    """The same by what a GPU would run."""
+    with gpu_forms():
+        return solving(examples, number, limited)
+
+
+def solving(
+    examples: int, number: int, settle: Callable[[dict[str, object]], dict[str, object]] = lambda asked: asked
+) -> Counter[str]:
     """Answers to odd instances are feasible, cost what they say, are no worse than their start, and can be kept."""
     counts: Counter[str] = Counter()
 
     @_quietly(examples, number)
     @given(instances(), settings_of_a_solve(), st.data())
     def solved(instance: Instance, asked: dict[str, object], data: st.DataObject) -> None:
+        asked = settle(asked)
         begun = data.draw(given_routes(instance))
         try:
             result = solve(instance, start_routes=begun, **asked)
