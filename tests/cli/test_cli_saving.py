@@ -12,6 +12,7 @@ from cli_files import SQUARE, tsp_text
 from rich.console import Console
 
 import dact as package
+from dact.cli import desk
 from dact.cli.saving import Saver
 from dact.cli.screen import Bar
 from dact.instances import read, read_solution
@@ -46,8 +47,15 @@ def rescued(tmp_path: Path) -> list[dict[str, object]]:
 def test_one_failed_write_does_not_abandon_the_others(dact, square: Path, depot: Path, tmp_path: Path, monkeypatch):
     """A solution and a picture that cannot be written cost neither the other files nor the answer."""
     out = tmp_path / "out"
-    out.mkdir()
-    (out / "square.tour").mkdir()
+    write = desk.write_solution
+
+    def in_the_way(path: Path, *answer: object) -> None:
+        # It came there while the search ran.
+        if path.name == "square.tour":
+            path.mkdir()
+        write(path, *answer)
+
+    monkeypatch.setattr(desk, "write_solution", in_the_way)
     answer = dact("solve", square, depot, "--steps", 2, "--out", out, "--plot", out)
     assert answer.code == 1
     assert f"error: {out / 'square.tour'}: cannot be written" in answer.err
