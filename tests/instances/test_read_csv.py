@@ -143,7 +143,7 @@ def test_decimal_demands(tmp_path: Path) -> None:
     path = saved(tmp_path, "a.csv", "# capacity: 1.25\nx,y,demand\n0,0,0\n1,0,0.3\n2,0,0.31\n3,0,1\n")
     instance = read(path, demand_unit=0.1)
     assert (instance.demand.tolist(), instance.capacity, instance.demand_unit) == ([0, 3, 4, 10], 12, 0.1)
-    with pytest.raises(InputError, match=r"line 4: demand is '0.3', not a whole number"):
+    with pytest.raises(InputError, match=r"line 4: demand is '0.3', not a whole number: give a demand unit"):
         read(path)
 
 

@@ -21,7 +21,7 @@ from dact.instances.errors import InputError, caution, naming, shown
 from dact.instances.instance import Instance
 from dact.instances.limits import MAX_NODES, check_nodes
 from dact.instances.matrix_files import Distances, is_matrix, parse_matrix
-from dact.instances.numerals import positive, real, whole
+from dact.instances.numerals import positive, real
 
 Number = TypeVar("Number", int, float)
 KNOWN = {
@@ -140,10 +140,11 @@ def _values(sheet: Sheet, place: int, columns: dict[str, int], wishes: Wishes) -
 
 
 def _number(sheet: Sheet, column: str, cell: str, wishes: Wishes) -> float:
-    parse: Callable[[str, str], float] = whole if column == "demand" and wishes.demand_unit is None else real
-    value = parse(sheet.decimal(cell), column)
+    value = real(sheet.decimal(cell), column)
     if column == "demand" and value < 0:
         raise InputError(f"demand {cell} is negative")
+    if column == "demand" and wishes.demand_unit is None and value != int(value):
+        raise InputError(f"demand is {shown(cell)}, not a whole number: give a demand unit, such as 0.5")
     most = {"lat": 90.0, "lon": 180.0}.get(column)
     if most is not None and abs(value) > most:
         raise InputError(f"{column} is {cell}, not between -{most:g} and {most:g}")
