@@ -49,7 +49,8 @@ def descend_fully(
     settings, codes_V = KickConfig(reach=0.0), torch.tensor(kinds, dtype=torch.int32, device=rows.work_RN.device)
     rows.work_RN.copy_(rows.best_RN)
     rows.cost_R3[:, 0] = rows.cost_R3[:, 2]
-    made, optimal = -1, False
+    moves_R = rows.count_R6[:, COUNTS.index("moves")]
+    made, optimal = int(moves_R.sum()), False
     while not optimal:
         rows.all_dirty(terrain.depots)
         rows.count_R6[:, COUNTS.index("judged")] = 0
@@ -70,7 +71,7 @@ def descend_fully(
                 )
             )
         # A pass without a move has tried every candidate.
-        before, made = made, int(rows.count_R6[:, COUNTS.index("moves")].sum())
+        before, made = made, int(moves_R.sum())
         optimal = before == made
     return True
 
