@@ -265,7 +265,7 @@ def test_the_page_says_what_has_to_be_said():
         "**Scaled**",
         "1,000 instances on 16 cores",
         "2 cores scaled to 16",
-        "**Not alone on the machine**: LKH had",
+        "**Idle cores**: LKH used",
         "- HGS crashed",
         "`dact bench peers`",
     ):

@@ -119,16 +119,16 @@ class Report:
     def _disturbed(self) -> list[str]:
         names = sorted({point.solver for point in self.points if point.busy is not None and point.busy < DISTURBED})
         told = (
-            f"**Not alone on the machine**: {', '.join(names)} had less than {DISTURBED:.0%} of the cores' time in "
-            "some rows, because others used them (or there were too few instances for all cores). Such gaps are too "
-            "large for their times: measure again on a quiet machine."
+            f"**Idle cores**: {', '.join(names)} used less than {DISTURBED:.0%} of the cores' time in some rows. Where "
+            "the load is above the number of cores, others used them: measure again on a quiet machine. Else the "
+            "solver itself left them idle, or there were too few instances for all of them."
         )
         return [told] if names else []
 
     def _foot(self) -> list[str]:
         """What the picture has to say itself."""
         few = f"Dashed: measured with {len(self.contest.rounds[0].members):,} instances and scaled."
-        busy = [] if self.scale.cpu_time or not self._disturbed() else ["Others used the machine: see the page."]
+        busy = [] if self.scale.cpu_time or not self._disturbed() else ["Some left cores idle: see the page."]
         return [*([few] if self._is_scaled else []), *self._terms(), *busy]
 
     def _draw(self, path: Path) -> Path:
