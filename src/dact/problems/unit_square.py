@@ -9,6 +9,9 @@ from torch import Tensor
 
 from dact.instances import Instance, InstanceSet
 
+LARGE = 4_000
+"""Nodes beyond which a matrix takes more time and memory than it saves."""
+
 
 def unit_square(points_MN2: NDArray[np.float64]) -> tuple[Tensor, Tensor]:
     """Points moved and scaled (one factor for both axes) to fill the unit square, and the factor per row.
@@ -28,9 +31,12 @@ def unit_square(points_MN2: NDArray[np.float64]) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(unit_MN2.astype(np.float32)), torch.from_numpy(scale_M.astype(np.float32))
 
 
-def instance_points(instances: Sequence[Instance]) -> tuple[Tensor, Tensor, Tensor]:
-    """Unit-square points, scale and own-rule distance matrix of each instance, stacked."""
+def instance_points(instances: Sequence[Instance]) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Unit-square points, scale and own-rule distance matrix of each instance, stacked; no matrices where instances
+    are large and their distances are those of the points."""
     points, scale = unit_square(np.stack([instance.points() for instance in instances]))
+    if instances[0].size > LARGE and all(instance.rule == "euclidean" for instance in instances):
+        return points, scale, None
     matrices = np.stack([instance.distances() for instance in instances]).astype(np.float32)
     return points, scale, torch.from_numpy(matrices)
 

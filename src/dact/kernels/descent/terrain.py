@@ -5,8 +5,10 @@ from torch import Tensor
 
 from dact.kernels.descent.job import LEAST_GAIN, Terrain
 
-CHUNK = 2**27
+CHUNK = 2**24
 """Distances that are held at a time while neighbours are found."""
+SORTED = 4_000
+"""Up to so many nodes all distances of a node are sorted; beyond that only those of the nearest ones."""
 EXACT = 2**24
 """Whole numbers below this are exact in float32."""
 
@@ -66,18 +68,33 @@ def _nearest(
     instances, nodes, _ = coordinates_IN2.shape
     if neighbours < 1:
         return torch.zeros(instances, nodes, 0, dtype=torch.uint16, device=coordinates_IN2.device)
-    step = max(1, CHUNK // nodes**2)
+    rows, step = max(1, CHUNK // nodes), max(1, CHUNK // nodes**2)
     parts = []
     for first in range(0, instances, step):
         part = slice(first, first + step)
-        if distance_MNN is None:
-            points = coordinates_IN2[part].double()
-            apart_INN = (points.unsqueeze(2) - points.unsqueeze(1)).square().sum(3).sqrt()
-        else:
-            apart_INN = distance_MNN[matrix_I[part].long()]
-            apart_INN = torch.minimum(apart_INN, apart_INN.transpose(1, 2))
-        apart_INN = apart_INN.index_fill(2, torch.arange(depots, device=apart_INN.device), torch.inf)
-        apart_INN.diagonal(dim1=1, dim2=2).fill_(torch.inf)
-        # A stable sort, so that ties are broken in the same way on every device.
-        parts.append(apart_INN.sort(dim=2, stable=True).indices[:, :, :neighbours].to(torch.uint16))
+        points, matrix_J = coordinates_IN2[part].double(), matrix_I[part].long()
+        lists = []
+        for top in range(0, nodes, rows):
+            some = slice(top, top + rows)
+            if distance_MNN is None:
+                x_JRN, y_JRN = (points[:, some, None, axis] - points[:, None, :, axis] for axis in (0, 1))
+                apart_JRN = x_JRN.square_().add_(y_JRN.square_()).sqrt_()
+            else:
+                back_JRN = distance_MNN[matrix_J, :, some].transpose(1, 2)
+                apart_JRN = torch.minimum(distance_MNN[matrix_J, some], back_JRN)
+            apart_JRN[:, :, :depots] = torch.inf
+            apart_JRN.diagonal(offset=top, dim1=1, dim2=2).fill_(torch.inf)
+            lists.append(_least(apart_JRN, neighbours))
+        parts.append(torch.cat(lists, dim=1))
     return torch.cat(parts).contiguous()
+
+
+def _least(apart_JRN: Tensor, count: int) -> Tensor:
+    """(J, R, K) uint16: the nodes at the least distances, of equal ones the lowest number."""
+    if apart_JRN.shape[2] <= SORTED:
+        # A stable sort, so that ties are broken in the same way on every device.
+        return apart_JRN.sort(dim=2, stable=True).indices[:, :, :count].to(torch.uint16)
+    some = min(4 * count + 16, apart_JRN.shape[2])
+    node_JRC = apart_JRN.topk(some, dim=2, largest=False, sorted=False).indices.sort(dim=2).values
+    order_JRC = apart_JRN.gather(2, node_JRC).sort(dim=2, stable=True).indices[:, :, :count]
+    return node_JRC.gather(2, order_JRC).to(torch.uint16)
