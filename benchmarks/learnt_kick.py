@@ -7,7 +7,7 @@ network gives every customer a chance that a kick which begins there gains, and 
 drawn by these chances. Three tables:
 
 1. headroom, at equal rounds: the chances are measured instead, by trying kicks at every customer of the very tour (the
-   time that takes is not counted). No network of this kind can be expected to do better;
+   time that takes is not counted). A network that never sees such trials can hardly do better;
 2. training: the encoder of the policy and a small head learn these chances by supervision, on tours of searches that
    they guide themselves; the factor is how many times as often a guided kick gains as a random one;
 3. equal time: gaps of both on instances with reference costs.
