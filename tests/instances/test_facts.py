@@ -5,7 +5,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dact.instances import FACTS, Facts, Instance, InstanceSet, check, generate_set, read, read_solution, write_solution
+from dact.instances import (
+    FACTS,
+    Facts,
+    Instance,
+    InstanceSet,
+    check,
+    generate_set,
+    read,
+    read_set,
+    read_solution,
+    to_pyvrp,
+    write_solution,
+)
 from dact.pipeline import judge
 from dact.problems import PROBLEMS
 
@@ -54,6 +66,41 @@ def test_files_are_read_checked_and_written(tmp_path: Path):
     assert not check(instance, [(1, 2, 3)]).feasible
     write_solution(tmp_path / "o.sol", instance, [(1, 2), (3,)], 15)
     assert read_solution(tmp_path / "o.sol", instance) == ((1, 2), (3,))
+
+
+@pytest.mark.usefixtures("opened")
+def test_files_of_every_kind_name_the_problem(tmp_path: Path):
+    """A set and a CSV file come back as what they were; files that name no problem are CVRP as ever."""
+    drawn = generate_set("ovrp", 4, 2, seed=1)
+    drawn.save_npz(tmp_path / "o.npz")
+    assert read_set(tmp_path / "o.npz").problem == "ovrp"
+    rows = "x,y,demand\n0,0,0\n3,0,5\n3,4,5\n"
+    (tmp_path / "o.csv").write_text(f"# capacity: 10\n# Problem: OVRP\n{rows}")
+    assert check(read(tmp_path / "o.csv"), [(1, 2)]).cost == 7
+    (tmp_path / "c.csv").write_text(f"# capacity: 10\n{rows}")
+    assert check(read(tmp_path / "c.csv"), [(1, 2)]).cost == 12
+    points, demand = [[0, 0], [3, 0], [3, 4]], [0, 5, 5]
+    assert check(Instance.from_arrays(points, demand, 10, problem="ovrp"), [(1, 2)]).cost == 7
+    with pytest.raises(ValueError, match="OVRP needs a demand column"):
+        Instance.from_arrays(points, problem="ovrp")
+
+
+def test_usual_problems_are_not_written(tmp_path: Path):
+    """Sets of TSP and CVRP have the keys that they always had; a name that is unknown is refused."""
+    for problem in ("tsp", "cvrp"):
+        generate_set(problem, 4, 2, seed=1).save_npz(tmp_path / f"{problem}.npz")
+        with np.load(tmp_path / f"{problem}.npz") as arrays:
+            assert "problem" not in arrays
+    (tmp_path / "o.csv").write_text("# problem: vrptw\n0,0\n3,0\n")
+    with pytest.raises(ValueError, match=r"o.csv: line 1: problem 'vrptw' is neither tsp nor cvrp"):
+        read(tmp_path / "o.csv")
+
+
+@pytest.mark.usefixtures("opened")
+def test_pyvrp_gets_no_open_routes():
+    """PyVRP would solve another problem without a word."""
+    with pytest.raises(ValueError, match="PyVRP cannot solve the OVRP"):
+        to_pyvrp(generate_set("ovrp", 4, 1, seed=1)[0])
 
 
 @pytest.mark.usefixtures("opened")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dact.instances.arrays import LARGEST, IntArray, bounded
 from dact.instances.errors import InputError, shown
-from dact.instances.facts import FACTS
+from dact.instances.facts import facts_of, usual_problem
 from dact.instances.instance import Instance
 from dact.instances.plane import checked_degrees, plane_from_degrees
 
@@ -29,10 +29,11 @@ def build(
     capacity: float | None = None,
     demand_unit: float | None = None,
     vehicles: int = 0,
+    problem: str | None = None,
     names: Sequence[str] = (),
     source: Path | None = None,
 ) -> Instance:
-    """Make an instance: with demands a CVRP whose first node is the depot, otherwise a TSP.
+    """Make an instance: unless a problem is named, with demands a CVRP whose first node is the depot, otherwise a TSP.
 
     `degrees`: coordinates are latitudes and longitudes, and distances are great circles in kilometres. With a matrix,
     coordinates are used for pictures only. With a `demand_unit`, demands and the capacity are counted in this unit;
@@ -44,9 +45,12 @@ def build(
     if points is not None and degrees and matrix is not None:
         points = plane_from_degrees(checked_degrees(points))
     unit = 1.0 if demand_unit is None else demand_unit
+    problem = usual_problem(capacity=demand is not None) if problem is None else problem
+    if demand is None and facts_of(problem).capacity:
+        raise InputError(f"a {facts_of(problem).title} needs a demand column")
     return Instance(
         name=name,
-        problem=next(facts.name for facts in FACTS.values() if facts.capacity == (demand is not None)),
+        problem=problem,
         rule=rule,
         coordinates=points,
         matrix=None if matrix is None else bounded(matrix, "matrix", 2),

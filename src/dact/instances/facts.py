@@ -42,6 +42,11 @@ FACTS = {
 }
 
 
+def usual_problem(*, capacity: bool) -> str:
+    """The problem of files and arrays that do not name one: the first in FACTS with or without a capacity."""
+    return next(facts.name for facts in FACTS.values() if facts.capacity == capacity)
+
+
 def facts_of(problem: object) -> Facts:
     """The facts of a problem by its name; an unknown one is refused."""
     if not isinstance(problem, str) or problem not in FACTS:

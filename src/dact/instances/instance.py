@@ -86,7 +86,8 @@ class Instance:
     ) -> Instance:
         """Make a TSP of (N, 2) coordinates, or with demands and a capacity a CVRP whose first node is the depot.
 
-        `latlon`: latitudes and longitudes in degrees, distances in kilometres. More: names, vehicles, demand_unit.
+        `latlon`: latitudes and longitudes in degrees, distances in kilometres. More: names, vehicles, demand_unit,
+        and the name of another problem.
         """
         from dact.instances.building import build
 
@@ -104,7 +105,7 @@ class Instance:
     ) -> Instance:
         """Make a TSP or a CVRP of distances from rows to columns, an array or a DataFrame.
 
-        More: coordinates for pictures, names, vehicles, demand_unit.
+        More: coordinates for pictures, names, vehicles, demand_unit, problem.
         """
         from dact.instances.frames import from_matrix
 
@@ -122,7 +123,7 @@ class Instance:
     ) -> Instance:
         """Make an instance of a DataFrame with the columns of CSV files: name, x and y or lat and lon, demand.
 
-        More: vehicles, demand_unit.
+        More: vehicles, demand_unit, problem.
         """
         from dact.instances.frames import from_frame
 

@@ -12,7 +12,7 @@ import numpy as np
 from dact.instances.arrays import FloatArray, IntArray, bounded, floats, frozen, integers
 from dact.instances.distances import RULES
 from dact.instances.errors import InputError, shown
-from dact.instances.facts import Facts, facts_of
+from dact.instances.facts import Facts, facts_of, usual_problem
 from dact.instances.files import write_atomically
 from dact.instances.instance import Instance
 from dact.instances.limits import FREE_NUMBERS
@@ -99,7 +99,10 @@ class InstanceSet:
         )
 
     def save_npz(self, path: str | Path) -> None:
-        """Write an .npz file with the keys coords, or depot, locs, demand, capacity; and reference_cost."""
+        """Write an .npz file with the keys coords, or depot, locs, demand, capacity; and reference_cost.
+
+        A distance rule other than `euclidean`, and a problem that the keys do not tell, are keys of their own.
+        """
         arrays = self._stored()
 
         def write(stream: IO[bytes]) -> None:
@@ -110,10 +113,11 @@ class InstanceSet:
         write_atomically(Path(path), write)
 
     def _stored(self) -> dict[str, Any]:
+        facts = facts_of(self.problem)
         single = self.coordinates.astype(np.float32)
         points = single if np.array_equal(single, self.coordinates) else self.coordinates
         arrays: dict[str, Any] = {"coords": points}
-        if facts_of(self.problem).depot:
+        if facts.depot:
             small = int(self.demand.max()) <= np.iinfo(np.uint8).max
             shared = bool((self.capacity == self.capacity[0]).all())
             arrays = {
@@ -126,6 +130,8 @@ class InstanceSet:
             arrays["reference_cost"] = self.reference_cost
         if self.rule != "euclidean":
             arrays["rule"] = np.array(self.rule)
+        if self.problem != usual_problem(capacity=facts.depot):
+            arrays["problem"] = np.array(self.problem)
         return arrays
 
 

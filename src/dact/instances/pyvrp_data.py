@@ -20,6 +20,8 @@ def to_pyvrp(instance: Instance, *, scale: int = 1) -> Foreign:
 
     A TSP becomes one vehicle that starts and ends at the first node.
     """
+    if not instance.facts.returns:
+        raise InputError(f"PyVRP cannot solve the {instance.facts.title}: its routes end at a depot")
     pyvrp = _pyvrp()
     distances = instance.distances() * scale
     if scale == 1 and not np.array_equal(distances, np.rint(distances)):

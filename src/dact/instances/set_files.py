@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from dact.instances.archives import load_arrays
 from dact.instances.arrays import LARGEST, FloatArray, bounded, integers
 from dact.instances.errors import InputError, shown
+from dact.instances.facts import usual_problem
 from dact.instances.instance_set import InstanceSet
 from dact.instances.limits import MAX_NODES, check_nodes, check_unpacked
 from dact.instances.pickles import load_plain
@@ -21,8 +22,8 @@ _CVRP_KEYS = ("depot", "locs", "demand", "capacity")
 
 
 def parse_npz(content: bytes, path: Path, max_nodes: int = MAX_NODES) -> InstanceSet:
-    """Read `coords`, or `depot`, `locs`, `demand` and `capacity`, and maybe `reference_cost`."""
-    arrays, names = load_arrays(content, ("coords", *_CVRP_KEYS, "reference_cost", "rule"))
+    """Read `coords`, or `depot`, `locs`, `demand` and `capacity`, and maybe `reference_cost`, `rule` and `problem`."""
+    arrays, names = load_arrays(content, ("coords", *_CVRP_KEYS, "reference_cost", "rule", "problem"))
     missing = [key for key in _CVRP_KEYS if key not in arrays]
     if "coords" in arrays:
         instances = _tsp_set(path, arrays["coords"])
@@ -32,7 +33,8 @@ def parse_npz(content: bytes, path: Path, max_nodes: int = MAX_NODES) -> Instanc
         raise InputError(f"has neither coords nor {missing[0]} among its keys {shown(names)}")
     check_nodes(instances.coordinates.shape[1], max_nodes)
     rule = str(arrays.get("rule", "euclidean"))
-    return replace(instances, reference_cost=arrays.get("reference_cost"), rule=rule)
+    problem = str(arrays.get("problem", instances.problem))
+    return replace(instances, problem=problem, reference_cost=arrays.get("reference_cost"), rule=rule)
 
 
 def parse_pickle(content: bytes, path: Path, max_nodes: int = MAX_NODES) -> InstanceSet:
@@ -110,7 +112,7 @@ def _tsp_set(path: Path, coords: ArrayLike) -> InstanceSet:
     shape = coordinates.shape[:2]
     return InstanceSet(
         name=path.stem,
-        problem="tsp",
+        problem=usual_problem(capacity=False),
         coordinates=coordinates,
         demand=np.zeros(shape, dtype=np.int64),
         capacity=np.zeros(shape[0], dtype=np.int64),
@@ -128,7 +130,7 @@ def _cvrp_set(path: Path, depot: ArrayLike, locs: ArrayLike, demand: ArrayLike, 
     vehicles = np.asarray(capacity)
     return InstanceSet(
         name=path.stem,
-        problem="cvrp",
+        problem=usual_problem(capacity=True),
         coordinates=np.concatenate((depots[:, None], points), axis=1),
         demand=np.concatenate((np.zeros((count, 1), dtype=np.int64), loads), axis=1),
         capacity=integers(np.full(count, vehicles) if vehicles.ndim == 0 else vehicles, "capacity", 1),

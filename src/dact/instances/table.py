@@ -3,8 +3,9 @@
 A first row without any number is a header; its columns may come in any order, and others are ignored with a warning.
 Without a header the columns are x, y and maybe demand, with maybe a name before them. A semicolon may stand for the
 comma. Demands make a CVRP, whose first row is the depot. Lines that begin with `#` are comments; `# capacity: 50` sets
-the capacity, which the caller's own value overrides, and `# vehicles: 4` the most routes. Distances are unrounded:
-straight lines, or great circles in kilometres, or those of a matrix file. A file may be a matrix itself.
+the capacity, which the caller's own value overrides, and `# vehicles: 4` the most routes; `# problem: cvrp` names the
+problem. Distances are unrounded: straight lines, or great circles in kilometres, or those of a matrix file. A file may
+be a matrix itself.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from typing import TypeVar
 from dact.instances.building import build
 from dact.instances.cells import Sheet
 from dact.instances.errors import InputError, caution, naming, shown
+from dact.instances.facts import facts_of
 from dact.instances.instance import Instance
 from dact.instances.limits import MAX_NODES, check_nodes
 from dact.instances.matrix_files import Distances, is_matrix, parse_matrix
 from dact.instances.numerals import positive, real
 
-Number = TypeVar("Number", int, float)
+Value = TypeVar("Value")
 KNOWN = {
     "name": "name",
     "x": "x",
@@ -37,7 +39,7 @@ KNOWN = {
 }
 """Headers of columns, and what they mean."""
 PLAIN = ("x", "y", "demand")
-_COMMENT = re.compile(r"(capacity|vehicles)\s*[:=]\s*(.*)", re.IGNORECASE)
+_COMMENT = re.compile(r"(capacity|vehicles|problem)\s*[:=]\s*(.*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +75,7 @@ def parse_table(text: str, path: Path, wishes: Wishes | None = None, max_nodes: 
         capacity=_capacity(sheet, wishes) if "demand" in columns else wishes.capacity,
         demand_unit=wishes.demand_unit,
         vehicles=_stated(sheet, "vehicles", positive) or 0,
+        problem=_stated(sheet, "problem", lambda text, _: facts_of(text.lower()).name),
         names=names if named or distances is None else distances.names,
         source=path,
     )
@@ -158,8 +161,8 @@ def _capacity(sheet: Sheet, wishes: Wishes) -> float | None:
     return _stated(sheet, "capacity", positive if wishes.demand_unit is None else real)
 
 
-def _stated(sheet: Sheet, word: str, parse: Callable[[str, str], Number]) -> Number | None:
-    """The number after a word in a comment; None without one."""
+def _stated(sheet: Sheet, word: str, parse: Callable[[str, str], Value]) -> Value | None:
+    """The value after a word in a comment; None without one."""
     found = [
         (number, match[2])
         for number, text in sheet.comments
