@@ -117,11 +117,11 @@ def test_a_target_stops_the_search() -> None:
     assert dact.solve(points("tsp", 10), steps=1000, target=1e9).steps == 0
 
 
-def test_a_time_limit_alone_means_as_many_steps_as_fit() -> None:
+def test_a_time_limit_alone_means_as_many_steps_as_fit(clock) -> None:
     """Steps may be unlimited when time is not; a moment of it is left for the last look at the answer."""
-    result = dact.solve(points("tsp", 10), steps=None, time_limit=0.3)
-    assert result.steps > 0
-    assert result.seconds >= 0.29
+    result = dact.solve(points("tsp", 10), steps=None, time_limit=0.3, watch=lambda _: clock.advance(0.1))
+    assert result.steps == 3 * 16
+    assert result.seconds == pytest.approx(0.3)
 
 
 def test_gap_is_against_the_best_known_value() -> None:
@@ -173,14 +173,13 @@ def test_wrong_settings_are_named(settings: dict[str, object], message: str) -> 
 @pytest.mark.parametrize("precision", ["auto", "float32"])
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
 def test_a_gpu_solves_and_repeats_itself(problem: str, precision: str) -> None:
-    """On a GPU a seed gives the same checked answers, and a time limit ends the search."""
+    """On a GPU a seed gives the same checked answers, and a time limit alone ends the search."""
     instances = list(generate_set(problem, 20, 3, seed=3))
     first, second = (dact.solve(instances, steps=50, device="cuda", precision=precision) for _ in range(2))
     assert [result.routes for result in first] == [result.routes for result in second]
     assert all(result.feasible and result.cost <= result.start_cost for result in first)
-    timed = dact.solve(instances, time_limit=1.0, device="cuda", precision=precision)
-    assert timed[-1].seconds >= 1
-    assert timed[-1].steps > 50
+    timed = dact.solve(instances, time_limit=0.5, device="cuda", precision=precision)
+    assert all(result.feasible and result.steps > 0 for result in timed)
 
 
 @pytest.mark.parametrize("file", ["tsplib/eil51.tsp", "tsplib_more/gr24.tsp", "cvrplib/X-n101-k25.vrp"])

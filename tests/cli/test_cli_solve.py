@@ -60,8 +60,9 @@ def test_best_known_gives_a_gap(dact, square: Path):
     assert record["gap"] == pytest.approx(100 * (record["cost"] / record["best_known"] - 1))
 
 
-def test_time_limit_without_steps(dact, square: Path):
+def test_time_limit_without_steps(dact, square: Path, clock):
     """A time limit alone means as many steps as fit, not 1000."""
+    clock.tick = 0.001
     record = dact("solve", square, "--search", "policy", "--time-limit", 0.05, "--json").record
     assert 0 < record["steps"] < 1000
 

@@ -14,21 +14,10 @@ from dact.training.trainer import Limits
 from dact.training.validation import Score
 
 
-class Clock:
-    """Stands for the module `time`; work moves its hand."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def perf_counter(self) -> float:
-        """What trainer and examiner ask for."""
-        return self.now
-
-
 @pytest.fixture
-def clock(monkeypatch):
-    """The clock of trainers and examiners."""
-    clock = Clock()
+def clock(clock, monkeypatch):
+    """The clock of trainers and examiners too; it shows 1000."""
+    clock.advance(1000)
     for module in ("trainer", "examiner"):
         monkeypatch.setattr(f"dact.training.{module}.time", clock)
     return clock
@@ -37,7 +26,7 @@ def clock(monkeypatch):
 class Slow:
     """An engine whose steps take so many seconds of the clock."""
 
-    def __init__(self, engine, clock: Clock, step: float):
+    def __init__(self, engine, clock, step: float):
         self.engine, self.clock, self.seconds = engine, clock, step
 
     def advance(self, batch, state, steps):
@@ -143,11 +132,13 @@ def test_without_a_deadline_all_is_measured(make, tmp_path):
     assert trainer.finished
 
 
-def test_schedules_count_training_alone(make, clock):
-    """Two minutes are 120 segments of a second, whatever validations take."""
+def test_schedules_count_training_alone(make, clock, tmp_path):
+    """Two minutes are 120 segments of a second, whatever validations take; the run is over when its progress is 1."""
     trainer = make(schedule={"schedule_minutes": 2.0}, validation={"every_batches": 4})
     trainer.run(Limits())
+    assert trainer.finished
     assert trainer.progress.segments == 120
+    assert {int(row["segments"]) / 120 for row in rows(tmp_path)} == {float(row["progress"]) for row in rows(tmp_path)}
     assert trainer.progress.seconds - trainer.progress.validating == pytest.approx(120)
     assert trainer.progress.validating == pytest.approx(clock.now - 1000 - 120)
     assert trainer.progress.validating >= 100

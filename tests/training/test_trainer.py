@@ -216,14 +216,6 @@ def test_time_counts_once_for_each_process(tmp_path, tiny):
     assert both.progress.total_seconds == pytest.approx(alone_for + 2 * (both.progress.seconds - alone_for))
 
 
-def test_schedule_by_minutes(tmp_path, tiny, train):
-    """Progress is time trained over the minutes planned, and the run ends there."""
-    run = train(tmp_path / "run", tiny(schedule={"schedule_minutes": 0.02}))
-    assert run.finished
-    assert run.progress.seconds >= 1.2
-    assert float(rows(run.folder)[-1]["progress"]) > 0.5
-
-
 def test_a_row_cut_short_is_dropped(tmp_path, train):
     """A run that was killed while it wrote a row goes on."""
     run = train(tmp_path / "run", segments=6)
