@@ -1,5 +1,6 @@
-"""Searches about to begin, and their open moves."""
+"""Searches about to begin, their open moves, and a check of their tours."""
 
+import torch
 from torch import Tensor
 
 from dact.kernels.pick_move import open_pairs
@@ -19,3 +20,8 @@ def begun(problem_name: str, batch: Batch, start: str = "random", seed: int = 0)
 def open_moves(problem: Problem, batch: Batch, tour_BN: Tensor, last_move_B2: Tensor, operator: Operator) -> Tensor:
     """(B, N, N) bool: feasible pairs, without the diagonal and without the last pair in either order."""
     return open_pairs(tour_BN, last_move_B2, look(problem, batch, tour_BN, operator)[1])
+
+
+def is_permutation(tour_BN: Tensor) -> Tensor:
+    """True for each row that visits every node exactly once."""
+    return (tour_BN.sort(1).values == torch.arange(tour_BN.shape[1], device=tour_BN.device)).all(1)

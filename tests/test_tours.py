@@ -4,6 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from begun import is_permutation
 from dact import tours
 
 permutations = st.integers(1, 12).flatmap(lambda size: st.permutations(range(size)))
@@ -39,7 +40,7 @@ def test_successor_by_hand() -> None:
 
 def test_is_permutation_sees_a_repeated_node() -> None:
     """A row that visits a node twice is no permutation."""
-    assert tours.is_permutation(torch.tensor([[0, 2, 1], [0, 2, 2]])).tolist() == [True, False]
+    assert is_permutation(torch.tensor([[0, 2, 1], [0, 2, 2]])).tolist() == [True, False]
 
 
 def test_in_tour_order_moves_vectors_with_their_nodes() -> None:

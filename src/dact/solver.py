@@ -64,8 +64,7 @@ class Result:
     @property
     def gap(self) -> float | None:
         """Percent above the best known value; None without one."""
-        best = self.instance.best_known
-        return 100 * (self.cost - best) / best if best else None
+        return self.instance.gap(self.cost)
 
 
 @overload

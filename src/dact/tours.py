@@ -28,12 +28,6 @@ def anchor(tour_BN: Tensor) -> Tensor:
     return tour_BN.gather(1, (place_N + start_B1) % size)
 
 
-def is_permutation(tour_BN: Tensor) -> Tensor:
-    """True for each row that visits every node exactly once."""
-    expected_N = torch.arange(tour_BN.shape[1], device=tour_BN.device)
-    return (tour_BN.sort(1).values == expected_N).all(1)
-
-
 def in_tour_order(values_BN: Tensor, tour_BN: Tensor) -> Tensor:
     """Per-node values (B, N) or (B, N, F), rearranged so that entry `p` belongs to the node at position `p`."""
     if values_BN.dim() == 2:

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from dact.bench import CASES, Case, append_rows, cpu_name, measure_cpu
+from dact.bench import CASES, CpuCase, append_rows, cpu_name, measure_cpu
 from dact.instances import InputError
 
 
 def test_every_thread_count_is_timed(problem_name: str):
     """One row per number of threads, percentiles in order, and the number of threads put back."""
     before = torch.get_num_threads()
-    case = Case(problem=problem_name, size=5, rows=1, authors_ms=14, steps=3)
+    case = CpuCase(problem=problem_name, size=5, rows=1, authors_ms=14, steps=3)
     rows = list(measure_cpu((case,), most_threads=2))
     assert [row.threads for row in rows] == [1, 2]
     assert all(0 < row.p20_ms <= row.p50_ms <= row.p80_ms for row in rows)
@@ -31,7 +31,7 @@ def test_authors_numbers():
 def test_rows_are_appended(tmp_path: Path):
     """The header is written once; a folder in the way is named."""
     path = tmp_path / "cpu.csv"
-    rows = list(measure_cpu((Case(problem="tsp", size=5, rows=1, authors_ms=14, steps=2),), most_threads=1))
+    rows = list(measure_cpu((CpuCase(problem="tsp", size=5, rows=1, authors_ms=14, steps=2),), most_threads=1))
     append_rows(path, rows)
     append_rows(path, rows)
     assert len(path.read_text().splitlines()) == 3

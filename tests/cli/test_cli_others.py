@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dact.bench import Case
+from dact.bench import CpuCase
 from dact.cli import bench_cpu, information
 from dact.instances import generate_set, read_set
 from dact.policy import Card, Weights, save_weights
@@ -64,7 +64,7 @@ def test_info_shows_cards(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_bench_cpu(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A table with the authors' time beside ours, one JSON line per row, and rows appended to a CSV file."""
-    case = Case(problem="tsp", size=6, rows=2, authors_ms=14, steps=4)
+    case = CpuCase(problem="tsp", size=6, rows=2, authors_ms=14, steps=4)
     monkeypatch.setattr(bench_cpu, "CASES", (case,))
     path = tmp_path / "cpu.csv"
     for _ in range(2):

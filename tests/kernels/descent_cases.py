@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from begun import is_permutation
 from dact.kernels.descent.cuda_impl import launch_cuda, source
 from dact.kernels.descent.job import KickConfig, Launch, Rows, Terrain, c_job, start_rows, tour_cost, working_bytes
 from dact.kernels.descent.moves import NEIGHBOURHOODS, codes, cuts
@@ -20,7 +21,6 @@ from dact.kernels.descent.terrain import make_terrain
 from dact.kernels.row_draws import streams
 from dact.problems import PROBLEMS, Batch
 from dact.problems.capacity import feasible
-from dact.tours import is_permutation
 
 Form = Callable[[Launch], None]
 Record = TypeVar("Record", Terrain, Rows)

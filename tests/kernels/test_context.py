@@ -2,18 +2,12 @@
 
 import pytest
 import torch
-from torch import Tensor
+from comparing import distance
 
 from dact.kernels.context import context_reference
 
 pytest.importorskip("triton")
 TOLERANCE = {torch.float32: 1e-5, torch.float16: 4e-3}
-
-
-def distance(left: Tensor, right: Tensor) -> float:
-    """Relative distance, infinite where something is not a number."""
-    value = float((left.double() - right.double()).norm() / right.double().norm())
-    return value if value == value else float("inf")
 
 
 @pytest.mark.parametrize(

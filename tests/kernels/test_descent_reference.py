@@ -8,6 +8,7 @@ import torch
 from descent_cases import CASES, delivering, every_code, starts, terrain_of, travelling
 from torch import Tensor
 
+from begun import is_permutation
 from dact.kernels.descent.job import tour_cost
 from dact.kernels.descent.moves import NEIGHBOURHOODS, codes
 from dact.kernels.descent.reference import (
@@ -18,7 +19,6 @@ from dact.kernels.descent.reference import (
 )
 from dact.problems import PROBLEMS, Batch
 from dact.problems.capacity import feasible
-from dact.tours import is_permutation
 
 SMALL = [name for name, batch in CASES.items() if batch.length <= 23]
 SQUARE = torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])

@@ -2,18 +2,13 @@
 
 import pytest
 import torch
+from comparing import distance
 from torch import Tensor
 
 from dact.kernels.dual_attention import dual_attention, dual_attention_reference
 
 pytest.importorskip("triton")
 TOLERANCE = {torch.float32: 2e-6, torch.float16: 3e-3}
-
-
-def distance(left: Tensor, right: Tensor) -> float:
-    """Relative distance, infinite where something is not a number."""
-    value = float((left.double() - right.double()).norm() / right.double().norm())
-    return value if value == value else float("inf")
 
 
 def packed(rows: int, size: int, device: str) -> Tensor:

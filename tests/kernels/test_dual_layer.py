@@ -2,7 +2,8 @@
 
 import pytest
 import torch
-from torch import Tensor, nn
+from comparing import aspects, distance
+from torch import nn
 
 from dact.kernels.dual_layer import DualLayer, dual_layer_reference
 from dact.kernels.launch import power_of_two
@@ -23,18 +24,6 @@ def layer_of(modules: nn.Sequential) -> DualLayer:
     a, f = modules[0], modules[1]
     weights = (a.packed_SDE, a.out_SED, f.into_SDC, f.into_bias_S1C, f.out_SCD, f.out_bias_S1D)
     return DualLayer(*(weight.detach() for weight in weights))
-
-
-def aspects(rows: int, size: int, device: str) -> Tensor:
-    """(2, B, N, D) with large entries, so that attention is not flat."""
-    torch.manual_seed(size)
-    return 3 * torch.randn(2, rows, size, 64, device=device)
-
-
-def distance(left: Tensor, right: Tensor) -> float:
-    """Relative distance, infinite where something is not a number."""
-    value = float((left.double() - right.double()).norm() / right.double().norm())
-    return value if value == value else float("inf")
 
 
 def test_reference_is_the_policys_layer() -> None:

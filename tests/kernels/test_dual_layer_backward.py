@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from comparing import distance
 from torch import Tensor
 
 from dact.kernels.dual_layer import DualLayer, dual_layer_reference
@@ -60,12 +61,6 @@ def skip_unless_launched(dtype: torch.dtype, device: str) -> None:
     """Kernels are cut for half precision; in float32 they are there to be checked by the interpreter."""
     if device == "cuda" and dtype == torch.float32:
         pytest.skip("training launches these kernels in half precision only")
-
-
-def distance(left: Tensor, right: Tensor) -> float:
-    """Relative distance, infinite where something is not a number."""
-    value = float((left.detach().double() - right.double()).norm() / right.double().norm())
-    return value if value == value else float("inf")
 
 
 def assert_gradients(case: Case, actual: tuple[Tensor, ...], expected: tuple[Tensor, ...], dtype: torch.dtype) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import torch
+from comparing import distance
 from torch import Tensor
 
 from dact.kernels.move_log_prob import Aggregation, move_log_prob, move_log_prob_reference
@@ -64,12 +65,6 @@ def kernels(
     settings = {"dtype": dtype, "precision": "ieee"} | settings
     values = move_log_prob_triton(query, key, Aggregation(*network), **pairs, **settings)
     return [x.detach() for x in values], list(torch.autograd.grad(values[: len(incoming)], own, incoming))
-
-
-def distance(left: Tensor, right: Tensor) -> float:
-    """Relative distance, infinite where something is not a number."""
-    value = float((left.double() - right.double()).norm() / right.double().norm().clamp(min=1e-30))
-    return value if value == value else float("inf")
 
 
 def check(actual: list[Tensor], expected: list[Tensor], tolerance: float) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from comparing import distance
 from torch import Tensor
 
 from dact.kernels.pair_logits import Aggregation, pair_logits, pair_logits_blocked, pair_logits_reference
@@ -21,12 +22,6 @@ def inputs(rows: int, size: int, device: str, heads: int = 8, width: int = 64) -
     shapes = ((32, heads), (32,), (32, 32), (32,), (1, 32), (1,))
     network = Aggregation(*(torch.randn(shape, device=device) * shape[-1] ** -0.5 for shape in shapes))
     return query, key, network
-
-
-def distance(left: Tensor, right: Tensor) -> float:
-    """Relative distance, infinite where something is not a number."""
-    value = float((left.double() - right.double()).norm() / right.double().norm())
-    return value if value == value else float("inf")
 
 
 @pytest.mark.parametrize("size", SIZES)

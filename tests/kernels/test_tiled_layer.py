@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from torch import Tensor
+from comparing import aspects, distance
 
 from dact.kernels.tiled_layer import DualLayer, dual_layer_reference
 
@@ -20,18 +20,6 @@ def random_layer(device: str) -> DualLayer:
     torch.manual_seed(0)
     sizes = ((2, 64, 256), (2, 128, 64), (2, 64, 64), (2, 1, 64), (2, 64, 64), (2, 1, 64))
     return DualLayer(*(torch.randn(size, device=device) / 8 for size in sizes))
-
-
-def aspects(rows: int, size: int, device: str) -> Tensor:
-    """(2, B, N, D) with large entries, so that attention is not flat."""
-    torch.manual_seed(size)
-    return 3 * torch.randn(2, rows, size, 64, device=device)
-
-
-def distance(left: Tensor, right: Tensor) -> float:
-    """Relative distance, infinite where something is not a number."""
-    value = float((left.double() - right.double()).norm() / right.double().norm())
-    return value if value == value else float("inf")
 
 
 @pytest.mark.parametrize(("size", "rows"), [*SIZES, *LONG])

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from comparing import distance
 from torch import Tensor
 
 from dact.kernels.value_layer import ValueLayer, value_layer, value_layer_reference
@@ -9,13 +10,6 @@ from dact.kernels.value_layer import ValueLayer, value_layer, value_layer_refere
 pytest.importorskip("triton")
 WIDTH, HEADS, HEAD = 32, 3, 10
 TOLERANCE = {torch.float32: 5e-6, torch.float16: 6e-3}
-
-
-def distance(left: Tensor, right: Tensor) -> float:
-    """Relative distance, infinite where something is not a number."""
-    left, right = left.detach().double(), right.detach().double()
-    value = float((left - right).norm() / right.norm())
-    return value if value == value else float("inf")
 
 
 def case(rows: int, size: int, device: str) -> tuple[Tensor, ValueLayer]:

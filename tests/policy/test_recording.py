@@ -18,7 +18,7 @@ def test_a_recording_gives_what_the_calls_give() -> None:
     for call in range(recording.PATIENCE + 3):
         features = torch.rand(1, 12, 2, generator=torch.Generator().manual_seed(call))
         torch.testing.assert_close(policy(features), policy.decode(policy.encode(features)), atol=1e-5, rtol=1e-5)
-    assert policy._recorder.recordings[features.shape] is not policy._recorder.whole
+    assert policy._playback.recordings[features.shape] is not policy._playback.whole
 
 
 @torch.inference_mode()
@@ -39,7 +39,7 @@ def test_each_length_has_its_own_recording() -> None:
     for length in (6, 11):
         for _ in range(recording.PATIENCE):
             assert policy(torch.rand(1, length, 2)).shape == (1, length, length)
-    assert len(policy._recorder.recordings) == 2
+    assert len(policy._playback.recordings) == 2
 
 
 def test_nothing_is_registered_twice() -> None:

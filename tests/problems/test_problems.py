@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from begun import begun
-from dact import tours
+from begun import begun, is_permutation
 from dact.instances import Instance, check, generate_set
 from dact.problems import PROBLEMS, Batch, Cvrp, FleetError, Tsp, capacity
 from dact.problems.construct import first_fit_decreasing
@@ -21,7 +20,7 @@ def routes_cover(routes: tuple[tuple[int, ...], ...], nodes: list[int]) -> bool:
 def test_starts_are_feasible_and_anchored(problem_name: str, batch: Batch, start: str) -> None:
     """Starts visit every node once, begin at node 0 and overload nobody."""
     tour_BN = begun(problem_name, batch, start).tour_BN
-    assert tours.is_permutation(tour_BN).all()
+    assert is_permutation(tour_BN).all()
     assert (tour_BN[:, 0] == 0).all()
     if batch.depots:
         assert capacity.feasible(batch, tour_BN).all()

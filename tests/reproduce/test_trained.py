@@ -9,7 +9,7 @@ import pytest
 from dact.plotting.training import read_training
 from dact.policy import Policy, load_weights, single_aspect
 from dact.reproduce import MODELS, STUDIES, NeedsError, Outcome, Request, Table, curriculum, models
-from dact.reproduce.aspects import AspectsConfig, Case, parameter_count
+from dact.reproduce.aspects import AspectCase, AspectsConfig, parameter_count
 from dact.reproduce.models import ABSOLUTE, CYCLIC, DUAL100, SINGLE50, SINGLE100, Model
 from dact.reproduce.operators import OperatorsConfig
 from dact.reproduce.trained import at_hand, is_done
@@ -24,7 +24,7 @@ TINY = (
 def tiny(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Request:
     """A quick request whose trainings take a second."""
     monkeypatch.setattr(models, "SMALLER", (*TINY, "horizon=20"))
-    cases = (Case(6, "single", SINGLE50), Case(6, "dual", CYCLIC))
+    cases = (AspectCase(6, "single", SINGLE50), AspectCase(6, "dual", CYCLIC))
     monkeypatch.setattr("dact.reproduce.aspects.QUICK", AspectsConfig(cases=cases, count=3, steps=(2,)))
     monkeypatch.setattr("dact.reproduce.operators.QUICK", OperatorsConfig(size=6, count=3, steps=2))
     return Request(out=tmp_path, quick=True, models=tmp_path / "none", device="cpu")

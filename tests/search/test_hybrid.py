@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import dact
+from begun import is_permutation
 from dact.instances import check, generate_set, read
 from dact.kernels.descent import NEIGHBOURHOODS, codes, launch
 from dact.kernels.descent.job import COUNTS
@@ -15,7 +16,6 @@ from dact.problems import PROBLEMS, Batch
 from dact.search import HybridConfig, HybridSearcher, SearchState, Stop, run, start_state
 from dact.search.exact import best_of_all, every_tour
 from dact.search.hybrid import settled, terrain_of
-from dact.tours import is_permutation
 
 
 def begun(batch: Batch, problem: str, walks: int = 1, seed: int = 0) -> tuple[Batch, SearchState]:

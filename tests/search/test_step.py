@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from begun import begun, open_moves
+from begun import begun, is_permutation, open_moves
 from dact import tours
 from dact.operators import OPERATORS, two_opt
 from dact.problems import PROBLEMS, Batch, Tsp, capacity
@@ -102,7 +102,7 @@ def test_random_walks_stay_feasible_and_costs_add_up(problem_name: str, batch: B
         state, reward_B = step(operator, batch, state, move_B2)
         paid_B += reward_B
         lowest_B = torch.minimum(lowest_B, state.cost_B)
-        assert tours.is_permutation(state.tour_BN).all()
+        assert is_permutation(state.tour_BN).all()
         assert batch.depots == 0 or capacity.feasible(batch, state.tour_BN).all()
         torch.testing.assert_close(state.cost_B, batch.cost(state.tour_BN))
         torch.testing.assert_close(state.incumbent_cost_B, lowest_B)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dact import tours
+from begun import is_permutation
 from dact.problems import PROBLEMS, Batch
 from dact.training.buffers import snapshot
 from dact.training.checkpoint import load_checkpoint
@@ -118,7 +118,7 @@ def feasible(problem: str, batch: Batch, tour_BN: Tensor) -> bool:
         for route in PROBLEMS[problem].routes(one, tour_N) if one.depots else ():
             if sum(one.demand_BN[0, one.depots - 1 + node].item() for node in route) > one.capacity_B.item():
                 return False
-    return bool(tours.is_permutation(tour_BN).all())
+    return bool(is_permutation(tour_BN).all())
 
 
 def test_the_others_keep_their_search(learner):

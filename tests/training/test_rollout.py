@@ -4,7 +4,7 @@ import dataclasses
 
 import torch
 
-from dact import tours
+from begun import is_permutation
 from dact.kernels.pick_move import idle_moves
 from dact.kernels.row_draws import streams
 from dact.operators import OPERATORS
@@ -21,7 +21,7 @@ def test_rewards_are_what_the_incumbent_gained(make_learner, problem_name):
     gained_B = buffers.state.incumbent_cost_B - state.incumbent_cost_B
     torch.testing.assert_close(segment.reward_TB.sum(0), gained_B, atol=1e-5, rtol=0)
     assert (segment.reward_TB >= 0).all()
-    assert tours.is_permutation(state.tour_BN).all()
+    assert is_permutation(state.tour_BN).all()
 
 
 def test_standing_is_free_of_units(make_learner, problem_name):

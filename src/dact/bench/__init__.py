@@ -1,6 +1,6 @@
 """Measurements of speed (cpu, search, train) and of what a precision costs."""
 
-from dact.bench.cpu import CASES, Case, Timing, measure_cpu
+from dact.bench.cpu import CASES, CpuCase, Timing, measure_cpu
 from dact.bench.measurements import append_rows, check_columns, cpu_name
 from dact.bench.precision import PAIRED_SIZES, Comparison, compare, comparison, paired_sets
 from dact.bench.search import (
@@ -20,8 +20,8 @@ __all__ = [
     "QUICK_SEARCH_CASES",
     "SEARCH_CASES",
     "TRAIN_CASES",
-    "Case",
     "Comparison",
+    "CpuCase",
     "SearchCase",
     "SearchTiming",
     "Timing",

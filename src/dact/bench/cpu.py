@@ -20,7 +20,7 @@ from dact.threads import one_thread_per_operation
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class CpuCase:
     """A workload and the authors' time for it, measured on two otherwise idle EPYC cores."""
 
     problem: str
@@ -31,9 +31,9 @@ class Case:
 
 
 CASES = (
-    Case(problem="tsp", size=100, rows=1, authors_ms=14, steps=200),
-    Case(problem="tsp", size=100, rows=64, authors_ms=333, steps=20),
-    Case(problem="cvrp", size=100, rows=1, authors_ms=24, steps=200),
+    CpuCase(problem="tsp", size=100, rows=1, authors_ms=14, steps=200),
+    CpuCase(problem="tsp", size=100, rows=64, authors_ms=333, steps=20),
+    CpuCase(problem="cvrp", size=100, rows=1, authors_ms=24, steps=200),
 )
 
 
@@ -56,7 +56,7 @@ class Timing:
     times_faster: float
 
 
-def measure_cpu(cases: tuple[Case, ...] = CASES, most_threads: int | None = None) -> Iterator[Timing]:
+def measure_cpu(cases: tuple[CpuCase, ...] = CASES, most_threads: int | None = None) -> Iterator[Timing]:
     """Time every case with 1, 2, ... threads; the number of threads is restored at the end."""
     before, cores = torch.get_num_threads(), os.cpu_count() or 1
     if most_threads is not None and not 1 <= most_threads <= 2**10:
@@ -71,7 +71,7 @@ def measure_cpu(cases: tuple[Case, ...] = CASES, most_threads: int | None = None
         torch.set_num_threads(before)
 
 
-def _stepper(case: Case) -> Callable[[], None]:
+def _stepper(case: CpuCase) -> Callable[[], None]:
     """A function that makes one step of a search with random weights."""
     problem = PROBLEMS[case.problem]
     batch = problem.collate_set(generate_set(case.problem, case.size, case.rows, seed=0))
@@ -88,7 +88,7 @@ def _stepper(case: Case) -> Callable[[], None]:
     return step
 
 
-def _timing(case: Case, threads: int, step: Callable[[], None]) -> Timing:
+def _timing(case: CpuCase, threads: int, step: Callable[[], None]) -> Timing:
     for _ in range(max(2, case.steps // 5)):
         step()
     seconds = []

@@ -23,7 +23,7 @@ SUMMARY_COLUMNS = (
 
 
 @dataclass(kw_only=True)
-class Runs:
+class SeedResults:
     """The results of one instance, one for each seed that was tried."""
 
     results: list[Result] = field(default_factory=list)
@@ -48,13 +48,13 @@ class Runs:
         """Of all searches."""
         return fsum(result.seconds for result in self.results)
 
-    def gap_of(self, cost: float) -> float | None:
-        """Percent above the best known value; None without one."""
-        best = self.best.instance.best_known
-        return 100 * (cost - best) / best if best else None
+    @property
+    def mean_gap(self) -> float | None:
+        """Of the mean cost, in percent above the best known value; None without one."""
+        return self.best.instance.gap(self.mean)
 
 
-def record(runs: Runs) -> dict[str, Any]:
+def record(runs: SeedResults) -> dict[str, Any]:
     """The JSON object of an answer: nodes by their ids in the file, or customers by their numbers."""
     result = runs.best
     instance = result.instance
@@ -83,7 +83,7 @@ def record(runs: Runs) -> dict[str, Any]:
     }
 
 
-def table_row(runs: Runs) -> tuple[str, ...]:
+def table_row(runs: SeedResults) -> tuple[str, ...]:
     """A row under COLUMNS."""
     result = runs.best
     instance = result.instance
@@ -100,7 +100,7 @@ def table_row(runs: Runs) -> tuple[str, ...]:
     )
 
 
-def seeds_row(runs: Runs) -> tuple[str, ...]:
+def seeds_row(runs: SeedResults) -> tuple[str, ...]:
     """A row under SEEDS_COLUMNS."""
     result = runs.best
     instance = result.instance
@@ -109,20 +109,20 @@ def seeds_row(runs: Runs) -> tuple[str, ...]:
         str(instance.size),
         *(cost_text(instance, cost) for cost in (result.cost, runs.mean, max(runs.costs))),
         _percent(result.gap),
-        _percent(runs.gap_of(runs.mean)),
+        _percent(runs.mean_gap),
         str(len(result.routes)),
         str(len(runs.results)),
         f"{runs.seconds:.1f}",
     )
 
 
-def summary_row(runs: Runs) -> dict[str, object]:
+def summary_row(runs: SeedResults) -> dict[str, object]:
     """A row under SUMMARY_COLUMNS; costs and gaps as they are, empty where there is no best known value."""
     result = runs.best
     instance = result.instance
     values = (
         *(instance.name, instance.problem, instance.size, len(runs.results)),
-        *(result.cost, runs.mean, max(runs.costs), instance.best_known, result.gap, runs.gap_of(runs.mean)),
+        *(result.cost, runs.mean, max(runs.costs), instance.best_known, result.gap, runs.mean_gap),
         *(len(result.routes), result.steps, round(runs.seconds, 3)),
     )
     return dict(zip(SUMMARY_COLUMNS, values, strict=True))

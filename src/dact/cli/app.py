@@ -116,13 +116,13 @@ def solve(
     the same command continues from there.
     """
     from dact.cli.desk import Outputs
-    from dact.cli.inputs import Request
+    from dact.cli.inputs import InputRequest
     from dact.cli.solving import solve_files
     from dact.pipeline import SolveConfig
 
     read, written = (options.taken(settings, group) for group in (options.reading, options.writing))
     config = SolveConfig.flat(steps=steps, time_limit=time_limit, target=target, seed=seed, **settings)
-    request = Request(files=tuple(files), start=start, **read)
+    request = InputRequest(files=tuple(files), start=start, **read)
     raise typer.Exit(solve_files(request, config, Outputs(**written), seeds))
 
 

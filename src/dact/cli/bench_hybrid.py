@@ -15,7 +15,7 @@ from dact.bench.descent import DescentTiming, measure_descent
 from dact.bench.hybrid import HybridTiming, Limit, Measured, measure_hybrid
 from dact.bench.searches import Bench, FilesBench, SetBench, referenced
 from dact.bench.variants import Variant, parse_variant, varied
-from dact.cli.inputs import Request, read_inputs
+from dact.cli.inputs import InputRequest, read_inputs
 from dact.cli.screen import Bar, emit, note, show_table
 from dact.cli.targets import check_folder
 from dact.instances import InputError, read_set
@@ -55,7 +55,7 @@ class HybridRequest:
             return SetBench(distinct=referenced(read_set(self.files[0])), count=count)
         if self.count is not None:
             raise InputError("count is for one set of instances (.npz, .pkl): files are searched one by one")
-        inputs = read_inputs(Request(files=self.files, start="greedy", max_nodes=MAX_NODES))
+        inputs = read_inputs(InputRequest(files=self.files, start="greedy", max_nodes=MAX_NODES))
         if inputs.faults:
             raise inputs.faults[0]
         return FilesBench(name=" ".join(str(file) for file in self.files), members=inputs.instances)

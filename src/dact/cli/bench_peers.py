@@ -24,7 +24,7 @@ from dact.bench.peers import (
     points,
     read_rows,
 )
-from dact.cli.inputs import Request, read_inputs
+from dact.cli.inputs import InputRequest, read_inputs
 from dact.cli.options import MAX_NODES
 from dact.cli.screen import FAILED, Bar, emit, note, show_table
 from dact.cli.targets import check_folder
@@ -86,7 +86,7 @@ class PeersRequest:
             whole = whole if self.references is None else with_references(whole, self.references)
             return Contest.of_set(whole.take(slice(self.limit)), cores)
         assert self.files is not None
-        wishes = Request(files=(self.files,), start="greedy", best_known=self.best_known, max_nodes=MAX_NODES)
+        wishes = InputRequest(files=(self.files,), start="greedy", best_known=self.best_known, max_nodes=MAX_NODES)
         inputs = read_inputs(wishes)
         for fault in inputs.faults:
             note(f"left out: {fault}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from dact.cli.answers import (
     COLUMNS,
     SEEDS_COLUMNS,
-    Runs,
+    SeedResults,
     record,
     route_lines,
     seeds_row,
@@ -51,7 +51,7 @@ class Desk:
         self.solutions = solution_targets(outputs.out, instances)
         self.plots = plot_targets(outputs.plot, instances)
         self.films = film_targets(outputs.animate, instances)
-        self.runs: dict[int, Runs] = {}
+        self.runs: dict[int, SeedResults] = {}
         self.entries: dict[int, Entry] = {}
         self._saver = Saver()
         self._kept = Kept(outputs.out if len(instances) > 1 else None)
@@ -67,7 +67,7 @@ class Desk:
 
     def take(self, place: int, result: Result, *, last: bool, film: Film | None = None) -> None:
         """Write the files of a result that is the best so far, and show it if it is the last of its instance."""
-        runs = self.runs.setdefault(place, Runs())
+        runs = self.runs.setdefault(place, SeedResults())
         runs.results.append(result)
         if film is not None and runs.best is result:
             self._reels[place] = film

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dact.cli.inputs import Request, read_inputs
+from dact.cli.inputs import InputRequest, read_inputs
 from dact.cli.targets import check_file
 from dact.instances import InputError, Instance, Routes, check, read_solution
 from dact.instances.arrays import LARGEST
@@ -19,7 +19,7 @@ from dact.search import Trace, TracePoint
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """A solution from a file: nobody knows how it was found."""
+    """A solution from a file, without steps or a trace."""
 
     instance: Instance
     routes: Routes
@@ -30,11 +30,10 @@ class Drawn:
     @property
     def gap(self) -> float | None:
         """Percent above the best known value; None without one."""
-        best = self.instance.best_known
-        return 100 * (self.cost - best) / best if best else None
+        return self.instance.gap(self.cost)
 
 
-def draw_routes(request: Request, solution: Path, out: Path | None) -> None:
+def draw_routes(request: InputRequest, solution: Path, out: Path | None) -> None:
     """Draw a solution that is one of the instance."""
     members = read_inputs(request).instances
     if len(members) > 1:

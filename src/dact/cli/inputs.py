@@ -15,7 +15,7 @@ IN_FOLDERS = (".tsp", ".vrp", ".csv", ".npy", ".npz")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class InputRequest:
     """What to solve."""
 
     files: tuple[Path, ...]
@@ -37,7 +37,7 @@ class Inputs:
     faults: list[InputError] = field(default_factory=list)
 
 
-def read_inputs(request: Request) -> Inputs:
+def read_inputs(request: InputRequest) -> Inputs:
     """Read every file. If none can be read, the first error is raised."""
     inputs = Inputs()
     for file in _files(request.files):
@@ -52,7 +52,7 @@ def read_inputs(request: Request) -> Inputs:
     return inputs
 
 
-def read_instances(file: Path, request: Request) -> list[Instance]:
+def read_instances(file: Path, request: InputRequest) -> list[Instance]:
     """The instances of a file, named by its stem, with the rounding asked for."""
     if file.suffix.lower() in SET_PARSERS:
         members = list(read_set(file, capacity=request.capacity, max_nodes=request.max_nodes))

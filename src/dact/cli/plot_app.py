@@ -25,9 +25,9 @@ def plot_routes(
 ) -> None:
     """Draw a solution on the map, after checking it."""
     from dact.cli.drawing import draw_routes
-    from dact.cli.inputs import Request
+    from dact.cli.inputs import InputRequest
 
-    draw_routes(Request(files=(file,), start="greedy", **reading), solution, out)
+    draw_routes(InputRequest(files=(file,), start="greedy", **reading), solution, out)
 
 
 @draw.command("trace")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dact.cli.compiling import compile_first
 from dact.cli.desk import Desk, Outputs
-from dact.cli.inputs import Inputs, Request, read_inputs
+from dact.cli.inputs import InputRequest, Inputs, read_inputs
 from dact.cli.screen import FAILED, Bar, note
 from dact.instances import InputError, Instance, Start, facts_of, read_start
 from dact.interrupts import INTERRUPTED, Interrupts
@@ -22,7 +22,7 @@ SHOWN = 20
 MOST_SEEDS = 10_000
 
 
-def solve_files(request: Request, config: SolveConfig, outputs: Outputs, seeds: int = 1) -> int:
+def solve_files(request: InputRequest, config: SolveConfig, outputs: Outputs, seeds: int = 1) -> int:
     """Read everything, check everything, then search; return the exit code."""
     if not 1 <= seeds <= MOST_SEEDS:
         raise InputError(f"seeds {seeds} is not between 1 and {MOST_SEEDS}")

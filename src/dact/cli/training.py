@@ -31,7 +31,7 @@ class TrainRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class TrainedRun:
     """Result of a run, and its last validation."""
 
     result: TrainingResult
@@ -93,7 +93,7 @@ def parse_sweep(text: str) -> tuple[str, list[str]]:
     return key.strip(), values
 
 
-def record(run: Run) -> dict[str, Any]:
+def record(run: TrainedRun) -> dict[str, Any]:
     """The JSON object of a run."""
     result, progress = run.result, run.result.progress
     return {
@@ -117,7 +117,7 @@ def _check(request: TrainRequest) -> None:
         raise ValueError("a run that goes on has its folder and weights already: leave out --out and --init")
 
 
-def _train(request: TrainRequest, title: str = "") -> Run:
+def _train(request: TrainRequest, title: str = "") -> TrainedRun:
     def start(watch: Watch | None) -> TrainingResult:
         return train_command(
             request.config,
@@ -131,9 +131,9 @@ def _train(request: TrainRequest, title: str = "") -> Run:
         )
 
     if not first_process():
-        return Run(result=start(None), last=None)
+        return TrainedRun(result=start(None), last=None)
     with TrainView(title or (request.resume or request.config or Path("training")).stem) as view:
-        return Run(result=start(view.show), last=view.validated)
+        return TrainedRun(result=start(view.show), last=view.validated)
 
 
 def _say(result: TrainingResult) -> None:
@@ -162,7 +162,7 @@ def _best(result: TrainingResult) -> float | None:
     return cost if math.isfinite(cost) else None
 
 
-def _row(setting: str, run: Run) -> tuple[str, ...]:
+def _row(setting: str, run: TrainedRun) -> tuple[str, ...]:
     progress, last = run.result.progress, run.last
     return (
         setting,

@@ -163,6 +163,10 @@ class Instance:
         """Are all distances the same in both directions?"""
         return self.matrix is None or bool(np.array_equal(self.matrix, self.matrix.T))
 
+    def gap(self, cost: float) -> float | None:
+        """Return the percent by which a cost exceeds the best known value; None without one."""
+        return 100 * (cost - self.best_known) / self.best_known if self.best_known else None
+
     def with_rounding(self, rounding: str) -> Instance:
         """Return the instance with lengths rounded to "nearest", "ceil" or "none".
 

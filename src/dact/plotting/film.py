@@ -12,7 +12,7 @@ from dact.problems import PROBLEMS, Batch
 from dact.search import Snapshot
 
 
-class Found(Protocol):
+class FilmedResult(Protocol):
     """The part of a result that a film ends with."""
 
     @property
@@ -64,7 +64,7 @@ class Film:
             row = int(seen.state.incumbent_cost_B.argmin())
             self._reel.add(_Seen(seen.batch, seen.state.incumbent_BN[row].tolist(), seen.seconds))
 
-    def frames(self, result: Found) -> list[Frame]:
+    def frames(self, result: FilmedResult) -> list[Frame]:
         """The start, each better solution that was seen, and the answer."""
         problem = PROBLEMS[result.instance.problem]
         between = [(problem.routes(seen.batch, seen.tour_N), seen.seconds) for seen in self._reel.frames()]
@@ -75,7 +75,7 @@ class Film:
             one for one, before in zip(frames, [None, *frames], strict=False) if not before or one.cost < before.cost
         ]
 
-    def save(self, result: Found, path: str | Path) -> None:
+    def save(self, result: FilmedResult, path: str | Path) -> None:
         """Write a moving picture; the extension names the format: .gif, .html, or .mp4 where there is ffmpeg."""
         save_frames(result.instance, self.frames(result), Path(path))
 

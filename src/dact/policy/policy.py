@@ -10,7 +10,7 @@ from dact.policy.critic import Critic, CriticConfig
 from dact.policy.decoder import Decoder, DecoderConfig
 from dact.policy.encoders import ENCODERS, EncoderConfig
 from dact.policy.positions import PositionConfig, encoding
-from dact.policy.recording import Recorder
+from dact.policy.recording import Playback
 from dact.policy.sizes import check_sizes
 from dact.threads import map_rows
 
@@ -70,14 +70,14 @@ class Policy(nn.Module):
         self.encoder = ENCODERS[config.encoder](config.features, config.encoder_config)
         self.decoder = Decoder(self.encoder.aspects, config.encoder_config.dim, config.decoder_config)
         self._tables: dict[tuple[int, torch.device], Tensor] = {}
-        self._recorder = Recorder(self.encoder, self.decoder)
+        self._playback = Playback(self.encoder, self.decoder)
 
     def forward(self, features_BNF: Tensor) -> Tensor:
         """(B, N, N) logits, before any mask."""
         if torch.is_grad_enabled() or features_BNF.device.type != "cpu":
             return self.decode(self.encode(features_BNF))
         if features_BNF.shape[0] == 1:
-            return self._recorder(features_BNF, self.places(features_BNF.shape[1], features_BNF.device))
+            return self._playback(features_BNF, self.places(features_BNF.shape[1], features_BNF.device))
         most = CPU_PAIRS // features_BNF.shape[1] ** 2
         return map_rows(lambda part: self.decode(self.encode(part)), features_BNF, most)
 

@@ -15,7 +15,7 @@ Network = Callable[[Tensor, Tensor], Tensor]
 PATIENCE = 32
 
 
-class Recorder:
+class Playback:
     """Calls encoder and decoder without gradients, from a trace once a shape has been used often enough.
 
     A trace refers to the parameters themselves, so it stays valid when they change in place.

@@ -20,7 +20,7 @@ from dact.reproduce.models import (
 )
 from dact.reproduce.published_sets import SEED as SET_SEED
 from dact.reproduce.published_sets import published_set
-from dact.reproduce.runs import Done, Run, device_of, do, unfinished
+from dact.reproduce.runs import Done, SetSearch, device_of, do, unfinished
 from dact.reproduce.trained import compared
 
 SEED = 1
@@ -32,7 +32,7 @@ COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Case:
+class AspectCase:
     """A model and the size that it is trained and searched on."""
 
     size: int
@@ -44,22 +44,24 @@ class Case:
 class AspectsConfig:
     """Models, and how long they search."""
 
-    cases: tuple[Case, ...]
+    cases: tuple[AspectCase, ...]
     count: int
     steps: tuple[int, ...]
 
 
 FULL = AspectsConfig(
     cases=(
-        Case(50, "single", SINGLE50),
-        Case(50, "dual", CYCLIC),
-        Case(100, "single", SINGLE100),
-        Case(100, "dual", DUAL100),
+        AspectCase(50, "single", SINGLE50),
+        AspectCase(50, "dual", CYCLIC),
+        AspectCase(100, "single", SINGLE100),
+        AspectCase(100, "dual", DUAL100),
     ),
     count=1000,
     steps=(1000, 5000),
 )
-QUICK = AspectsConfig(cases=(Case(10, "single", SINGLE50), Case(10, "dual", CYCLIC)), count=64, steps=(20, 100))
+QUICK = AspectsConfig(
+    cases=(AspectCase(10, "single", SINGLE50), AspectCase(10, "dual", CYCLIC)), count=64, steps=(20, 100)
+)
 MODELS = [case.model for case in FULL.cases]
 
 
@@ -99,10 +101,10 @@ def _training(config: AspectsConfig, request: Request) -> str:
     )
 
 
-def _run(case: Case, steps: int, weights: Path, config: AspectsConfig, request: Request) -> Run:
+def _run(case: AspectCase, steps: int, weights: Path, config: AspectsConfig, request: Request) -> SetSearch:
     settings = SolveConfig.flat(steps=steps, weights=str(weights), seed=SEED, device=request.device)
     instances = published_set("tsp", case.size, config.count, request.data)
-    return Run(name=f"{case.model.name}-T{steps}", instances=instances, config=settings)
+    return SetSearch(name=f"{case.model.name}-T{steps}", instances=instances, config=settings)
 
 
 def parameter_count(policy: Policy) -> int:
@@ -110,7 +112,7 @@ def parameter_count(policy: Policy) -> int:
     return sum(parameter.numel() for parameter in policy.parameters())
 
 
-def _row(case: Case, weights: Path, done: Done) -> tuple[Cell, ...]:
+def _row(case: AspectCase, weights: Path, done: Done) -> tuple[Cell, ...]:
     found, parameters = done.found, parameter_count(load_weights(weights).policy)
     printed, time = paper.ASPECTS.get((case.aspects, case.size), {}).get(found.steps, (None, None))
     return (

@@ -22,13 +22,13 @@ CURVES = {"curriculum": None, "updates": None, "runs": None, "mean cost": 4, "90
 
 
 @dataclass(frozen=True, kw_only=True)
-class CurriculumConfig:
+class CurvesConfig:
     """Seeds of the runs."""
 
     seeds: tuple[int, ...] = CURRICULUM_SEEDS
 
 
-FULL, QUICK = CurriculumConfig(), CurriculumConfig(seeds=(1, 2))
+FULL, QUICK = CurvesConfig(), CurvesConfig(seeds=(1, 2))
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def make(request: Request) -> Outcome:
     )
 
 
-def _runs(config: CurriculumConfig, request: Request) -> dict[str, list[Path]]:
+def _runs(config: CurvesConfig, request: Request) -> dict[str, list[Path]]:
     """The folders of both arms' runs, after training if it was asked for."""
     folder = runs_folder("curriculum", request) if request.quick else request.out / FOLDER
     models = {key: model.smaller() if request.quick else model for key, model in CURRICULUM_MODELS.items()}
@@ -111,7 +111,7 @@ def _rows(curves: list[Curves]) -> list[tuple[Cell, ...]]:
     return rows
 
 
-def _ends(curves: list[Curves], config: CurriculumConfig) -> Table:
+def _ends(curves: list[Curves], config: CurvesConfig) -> Table:
     """The last cost of every run."""
     rows: list[tuple[Cell, ...]] = [(each.arm, *map(float, each.cost_RT[:, -1])) for each in curves]
     columns = {"curriculum": None, **{f"seed {seed}": 4 for seed in config.seeds}}

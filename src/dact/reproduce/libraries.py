@@ -9,7 +9,7 @@ from dact.instances import InstanceSet, facts_of, read_set
 from dact.pipeline import SolveConfig
 from dact.reproduce import paper
 from dact.reproduce.base import Cell, NeedsError, Outcome, Request, Study, Table
-from dact.reproduce.runs import Done, Run, device_of, do, unfinished
+from dact.reproduce.runs import Done, SetSearch, device_of, do, unfinished
 
 SEED = 1
 BANDS = ((50, 100), (100, 150), (150, 201))
@@ -19,7 +19,7 @@ BY_SIZE = dict.fromkeys(("library", "nodes", "search", "instances")) | GAPS
 
 
 @dataclass(frozen=True, kw_only=True)
-class Library:
+class LibraryFolder:
     """A folder of instances and how the paper searches them."""
 
     folder: str
@@ -30,8 +30,8 @@ class Library:
 
 
 LIBRARIES = (
-    Library(folder="tsplib", pattern="*.tsp", short=3000, patience=10, augment=4),
-    Library(folder="cvrplib", pattern="X-*.vrp", short=5000, patience=20, augment=6),
+    LibraryFolder(folder="tsplib", pattern="*.tsp", short=3000, patience=10, augment=4),
+    LibraryFolder(folder="cvrplib", pattern="X-*.vrp", short=5000, patience=20, augment=6),
 )
 
 
@@ -48,7 +48,7 @@ FULL, QUICK = LibrariesConfig(), LibrariesConfig(most=2, runs=2, faster=200)
 
 
 @dataclass(frozen=True)
-class Result:
+class InstanceGaps:
     """Gaps of all runs of one search of an instance."""
 
     library: str
@@ -79,7 +79,7 @@ def make(request: Request) -> Outcome:
     cases = [case for library in LIBRARIES for case in _cases(library, config, request)]
     done = do("libraries", [run for *_, run in cases], request)
     results = [
-        Result(library, run.instances.name, run.instances.customers, search, each)
+        InstanceGaps(library, run.instances.name, run.instances.customers, search, each)
         for (library, search, run), each in zip(cases, done, strict=True)
     ]
     count = len({(each.library, each.name) for each in results})
@@ -99,19 +99,23 @@ def make(request: Request) -> Outcome:
     )
 
 
-def _cases(library: Library, config: LibrariesConfig, request: Request) -> list[tuple[str, str, Run]]:
+def _cases(library: LibraryFolder, config: LibrariesConfig, request: Request) -> list[tuple[str, str, SetSearch]]:
     sets = [copies(path, config.runs) for path in _paths(library, request)]
     sets.sort(key=lambda each: (each.customers, each.name))
     cases = []
     for instances in sets[: config.most]:
         for search, settings in _searches(library, instances, config, request).items():
             cases.append(
-                (library.folder, search, Run(name=f"{instances.name}-{search}", instances=instances, config=settings))
+                (
+                    library.folder,
+                    search,
+                    SetSearch(name=f"{instances.name}-{search}", instances=instances, config=settings),
+                )
             )
     return cases
 
 
-def _paths(library: Library, request: Request) -> list[Path]:
+def _paths(library: LibraryFolder, request: Request) -> list[Path]:
     paths = [] if request.data is None else sorted((request.data / library.folder).glob(library.pattern))
     if not paths:
         raise NeedsError(f"libraries needs --data DIR with files {library.folder}/{library.pattern}")
@@ -133,7 +137,7 @@ def copies(path: Path, runs: int) -> InstanceSet:
 
 
 def _searches(
-    library: Library, instances: InstanceSet, config: LibrariesConfig, request: Request
+    library: LibraryFolder, instances: InstanceSet, config: LibrariesConfig, request: Request
 ) -> dict[str, SolveConfig]:
     size = 50 if instances.customers < 99 and not facts_of(instances.problem).depot else 100
     usual = SolveConfig.flat(
@@ -147,7 +151,7 @@ def _searches(
     }
 
 
-def _by_instance(results: list[Result]) -> Table:
+def _by_instance(results: list[InstanceGaps]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (each.library, each.name, each.size, each.search, each.done.found.steps, *each.gaps, *each.printed)
         for each in results
@@ -155,7 +159,7 @@ def _by_instance(results: list[Result]) -> Table:
     return Table(name="instances", title="Gaps of every instance, %", columns=BY_INSTANCE, rows=rows)
 
 
-def _by_size(results: list[Result]) -> Table:
+def _by_size(results: list[InstanceGaps]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for library in LIBRARIES:
         for low, high in (*BANDS, (BANDS[0][0], BANDS[-1][1])):
@@ -171,7 +175,7 @@ def _by_size(results: list[Result]) -> Table:
     return Table(name="bands", title="Mean gaps by size, %", columns=BY_SIZE, rows=rows)
 
 
-def _means(results: list[Result]) -> list[Cell]:
+def _means(results: list[InstanceGaps]) -> list[Cell]:
     """Over instances: of ours, and of the paper's for the same instances."""
     numbers = np.array([(*each.gaps, *(np.nan if x is None else x for x in each.printed)) for each in results])
     return [None if np.isnan(mean) else float(mean) for mean in numbers.mean(axis=0)]

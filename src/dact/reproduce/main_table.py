@@ -10,7 +10,7 @@ from dact.reproduce import paper
 from dact.reproduce.base import Cell, Outcome, Request, Study, Table
 from dact.reproduce.published_sets import SEED as SET_SEED
 from dact.reproduce.published_sets import published_set
-from dact.reproduce.runs import Done, Run, device_of, do, unfinished
+from dact.reproduce.runs import Done, SetSearch, device_of, do, unfinished
 
 SEED = 1
 COLUMNS = {
@@ -71,7 +71,7 @@ def augmentations(problem: str) -> int:
     return 6 if facts_of(problem).capacity else 4
 
 
-def _runs(problem: str, size: int, config: MainConfig, request: Request) -> list[Run]:
+def _runs(problem: str, size: int, config: MainConfig, request: Request) -> list[SetSearch]:
     instances = published_set(problem, size, config.count, request.data)
     usual = SolveConfig.flat(weights=f"{problem}{size}", seed=SEED, device=request.device)
     searches = {f"T{steps}": replace(usual, steps=steps) for steps in config.steps}
@@ -79,7 +79,8 @@ def _runs(problem: str, size: int, config: MainConfig, request: Request) -> list
     searches[f"T{most}x{copies}"] = replace(usual, steps=most, augment=copies)
     searches["hybrid"] = SolveConfig.flat(search="hybrid", steps=config.rounds, seed=SEED, device=request.device)
     return [
-        Run(name=f"{problem}{size}-{name}", instances=instances, config=search) for name, search in searches.items()
+        SetSearch(name=f"{problem}{size}-{name}", instances=instances, config=search)
+        for name, search in searches.items()
     ]
 
 

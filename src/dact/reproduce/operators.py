@@ -18,7 +18,7 @@ from dact.reproduce.base import NOTHING_DRAWN, Cell, Outcome, Picture, Request, 
 from dact.reproduce.models import OPERATOR_MODELS, extent, needed, training_minutes
 from dact.reproduce.published_sets import SEED as SET_SEED
 from dact.reproduce.published_sets import published_set
-from dact.reproduce.runs import Done, Run, device_of, do, unfinished
+from dact.reproduce.runs import Done, SetSearch, device_of, do, unfinished
 from dact.reproduce.trained import compared
 
 if TYPE_CHECKING:
@@ -75,12 +75,12 @@ def make(request: Request) -> Outcome:
     )
 
 
-def _run(operator: str, weights: Path, config: OperatorsConfig, request: Request) -> Run:
+def _run(operator: str, weights: Path, config: OperatorsConfig, request: Request) -> SetSearch:
     instances = published_set("tsp", config.size, config.count, request.data)
     settings = SolveConfig.flat(
         weights=str(weights), operator=operator, steps=config.steps, seed=SEED, device=request.device
     )
-    return Run(name=operator, instances=instances, config=settings)
+    return SetSearch(name=operator, instances=instances, config=settings)
 
 
 def ring(nodes: int) -> FloatArray:

@@ -15,7 +15,7 @@ FOLDER = "runs"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class SetSearch:
     """One search over one set."""
 
     name: str
@@ -34,7 +34,7 @@ class Run:
 class Done:
     """What a run found, and the seconds of all calls that worked on it."""
 
-    run: Run
+    run: SetSearch
     found: Evaluation
     seconds: float | None
     """None where it is not known, as after a process was killed or where several shared the work."""
@@ -45,7 +45,7 @@ class Done:
         return self.found.instances == len(self.run.instances)
 
 
-def do(study: str, runs: Sequence[Run], request: Request) -> list[Done]:
+def do(study: str, runs: Sequence[SetSearch], request: Request) -> list[Done]:
     """Evaluate them in order; finished blocks are in `runs/`, in a file for each run."""
     folder = runs_folder(study, request)
     folder.mkdir(parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def runs_folder(study: str, request: Request) -> Path:
     return request.out / FOLDER / (f"{study}-quick" if request.quick else study)
 
 
-def _do_one(run: Run, folder: Path, request: Request, share: tuple[float, float]) -> Done:
+def _do_one(run: SetSearch, folder: Path, request: Request, share: tuple[float, float]) -> Done:
     file, times = folder / f"{run.name}.jsonl", folder / f"{run.name}.times"
     kept, started, (before, part) = _lines(file), time.perf_counter(), share
 

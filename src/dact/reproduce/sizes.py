@@ -11,7 +11,7 @@ from dact.reproduce.base import Cell, Outcome, Request, Study, Table
 from dact.reproduce.models import ABSOLUTE, CYCLIC, extent, needed, training_minutes
 from dact.reproduce.published_sets import SEED as SET_SEED
 from dact.reproduce.published_sets import published_set
-from dact.reproduce.runs import Done, Run, device_of, do, runs_folder, unfinished
+from dact.reproduce.runs import Done, SetSearch, device_of, do, runs_folder, unfinished
 from dact.reproduce.trained import at_hand
 
 TRAINED, SEED = 50, 1
@@ -35,7 +35,7 @@ FULL, QUICK = SizesConfig(), SizesConfig(count=8, steps=50)
 
 
 @dataclass(frozen=True)
-class Variant:
+class EncodingVariant:
     """A model, its encoding, and whether the wavelengths are of the size at hand or of the trained one."""
 
     model: str
@@ -73,7 +73,7 @@ def make(request: Request) -> Outcome:
     )
 
 
-def _variants(request: Request) -> list[Variant]:
+def _variants(request: Request) -> list[EncodingVariant]:
     """Two of every cyclic model, one of the absolute one, as far as they are there."""
     there = at_hand([CYCLIC, ABSOLUTE], request)
     paths = {SHIPPED_MODEL: SHIPPED / "tsp50.safetensors"}
@@ -82,10 +82,10 @@ def _variants(request: Request) -> list[Variant]:
     for model, path in paths.items():
         kept = runs_folder("sizes", request) / f"{path.stem}-wavelengths{TRAINED}.safetensors"
         save_weights(kept, with_wavelengths(load_weights(path), TRAINED))
-        variants += [Variant(model, "cyclic", "of the size at hand", path)]
-        variants += [Variant(model, "cyclic", f"of {TRAINED}", kept)]
+        variants += [EncodingVariant(model, "cyclic", "of the size at hand", path)]
+        variants += [EncodingVariant(model, "cyclic", f"of {TRAINED}", kept)]
     if ABSOLUTE.name in there:
-        variants.append(Variant(ABSOLUTE.name, "absolute", "-", there[ABSOLUTE.name]))
+        variants.append(EncodingVariant(ABSOLUTE.name, "absolute", "-", there[ABSOLUTE.name]))
     return variants
 
 
@@ -96,13 +96,13 @@ def with_wavelengths(weights: Weights, length: int) -> Weights:
     return weights
 
 
-def _run(variant: Variant, size: int, config: SizesConfig, request: Request) -> Run:
+def _run(variant: EncodingVariant, size: int, config: SizesConfig, request: Request) -> SetSearch:
     instances = published_set("tsp", size, config.count, request.data)
     settings = SolveConfig.flat(steps=config.steps, weights=str(variant.weights), seed=SEED, device=request.device)
-    return Run(name=f"tsp{size}-{variant.weights.stem}", instances=instances, config=settings)
+    return SetSearch(name=f"tsp{size}-{variant.weights.stem}", instances=instances, config=settings)
 
 
-def _row(variant: Variant, size: int, done: Done) -> tuple[Cell, ...]:
+def _row(variant: EncodingVariant, size: int, done: Done) -> tuple[Cell, ...]:
     found = done.found
     printed = paper.SIZES[variant.kind, size] if done.run.config.steps == FULL.steps else None
     to_mean = paper.above_published("tsp", size, found.mean_cost)

@@ -10,7 +10,7 @@ from dact.reproduce import paper
 from dact.reproduce.base import Cell, Outcome, Picture, Request, Study, Table
 from dact.reproduce.published_sets import SEED as SET_SEED
 from dact.reproduce.published_sets import published_set
-from dact.reproduce.runs import Done, Run, device_of, do, unfinished
+from dact.reproduce.runs import Done, SetSearch, device_of, do, unfinished
 
 Group = tuple[str, int, int]
 """Problem, size, steps."""
@@ -57,12 +57,12 @@ def make(request: Request) -> Outcome:
     )
 
 
-def _runs(each: tuple[str, int], steps: int, config: StabilityConfig, request: Request) -> list[Run]:
+def _runs(each: tuple[str, int], steps: int, config: StabilityConfig, request: Request) -> list[SetSearch]:
     problem, size = each
     instances = published_set(problem, size, config.count, None)
     settings = {"steps": steps, "weights": f"{problem}{size}", "device": request.device}
     return [
-        Run(
+        SetSearch(
             name=f"{problem}{size}-T{steps}-seed{seed}",
             instances=instances,
             config=SolveConfig.flat(seed=seed, **settings),

@@ -62,7 +62,7 @@ class Content(BaseModel):
 
 
 @dataclass(frozen=True)
-class Task:
+class SolveTask:
     """What a request asks to be solved."""
 
     instance: Instance
@@ -86,7 +86,7 @@ class File(Content):
     start: Content | None = None
     """An earlier solution to start from."""
 
-    def read(self) -> Task:
+    def read(self) -> SolveTask:
         """The files as `dact solve` reads them; InputError names the file."""
         with TemporaryDirectory(prefix="dact-page-") as folder:
             try:
@@ -94,7 +94,7 @@ class File(Content):
             except InputError as error:
                 raise InputError(_for_page(str(error), folder)) from None
 
-    def _read(self, folder: Path) -> Task:
+    def _read(self, folder: Path) -> SolveTask:
         path = self.write(folder / "instance")
         matrix = None if self.matrix is None else self.matrix.write(folder / "matrix")
         instance, notes = _read(path, capacity=self.capacity, demand_unit=self.demand_unit, matrix=matrix)
@@ -104,7 +104,7 @@ class File(Content):
             path = self.start.write(folder / "start")
             start = read_start(path, instance)
             notes += [f"{path}: {repair}." for repair in start.repairs]
-        return Task(instance, start, tuple(_for_page(note, str(folder)) for note in notes))
+        return SolveTask(instance, start, tuple(_for_page(note, str(folder)) for note in notes))
 
     @classmethod
     def parse(cls, body: bytes) -> Self:

@@ -50,8 +50,7 @@ class Shown:
     @property
     def gap(self) -> float | None:
         """Percent above the best known value; None without one."""
-        best = self.instance.best_known
-        return 100 * (self.cost - best) / best if best else None
+        return self.instance.gap(self.cost)
 
 
 def show(instance: Instance, routes: Sequence[Sequence[int]], steps: int) -> Shown:
