@@ -152,7 +152,7 @@ def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperat
             count[MOVES] += 1
 
 
-@bare(nogil=True, cache=True)
+@bare(nogil=True, cache=True, forceinline=False)
 def _run_rows(
     first, last, depots, matrix, xy, dist, which, one_way, demand, capacity, near, least, source, codes, behind,
     before, work, current, best, cost, dirty, stream, count, centre, rounds, looks, kick, reach, temperature, cooling,
