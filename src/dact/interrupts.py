@@ -91,7 +91,7 @@ def leave_on_signals() -> None:
 
 
 def ignore_signals() -> None:
-    """The work is done and its exit code known: nothing is left to interrupt but Python's own end."""
+    """Ignore signals from now on: the work is done, and only Python's shutdown is left."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 

@@ -1,4 +1,4 @@
-"""The first search on a machine compiles, which is said, and ended by a signal."""
+"""Compiles the local search before the first search on a machine."""
 
 from dact.cli.screen import note
 from dact.interrupts import Interrupts
@@ -7,7 +7,7 @@ from dact.pipeline import SolveConfig
 
 
 def compile_first(config: SolveConfig, interrupts: Interrupts, *, silent: bool = False) -> None:
-    """Compile the local search where it is needed and was never compiled; KeyboardInterrupt if a signal comes."""
+    """Compile the local search if it is needed and was never compiled; KeyboardInterrupt on a signal."""
     if config.search == "hybrid" and needs_compiling(config.torch_device()):
         if not silent:
             note("note: compiling the local search for this machine, once; it takes some 20 seconds")

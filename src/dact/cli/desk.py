@@ -1,4 +1,4 @@
-"""Where results arrive: the best of each instance goes into its files, and at the end to the screen."""
+"""Collects results: the best of each instance is written to its files at once, and printed at the end."""
 
 import json
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Outputs:
 
 
 class Desk:
-    """Takes results as they are found. `settings` are how they are found, for going on after an interruption."""
+    """Takes results as they are found. `settings` identify the search when a command is continued."""
 
     def __init__(self, instances: list[Instance], outputs: Outputs, seeds: int, settings: str) -> None:
         self.instances, self.outputs, self.seeds = instances, outputs, seeds
@@ -77,7 +77,7 @@ class Desk:
             self._saver.write(self._writers(place, result))
 
     def close(self, *, complete: bool) -> None:
-        """Show what there is; forget what was kept for going on if nothing is left to do."""
+        """Write and print the remaining results; if all is done, delete the record of finished instances."""
         for place in sorted(self.runs.keys() - self._told):
             self._tell(place)
         self._saver.close()
@@ -93,7 +93,7 @@ class Desk:
             self._kept.finish()
 
     def _go_on(self) -> None:
-        """Take over what an interrupted run of the same command has finished."""
+        """Take over the finished instances of an interrupted run of the same command."""
         for place, entry in self._kept.entries(self._keys).items():
             files = [targets[place] for targets in (self.solutions, self.plots, self.films) if targets is not None]
             if all(file.is_file() for file in files):
@@ -114,7 +114,7 @@ class Desk:
             self._kept.add(self._keys[place], entry)
 
     def _show(self, rows: list[tuple[str, ...]]) -> None:
-        """The table: for people who asked for JSON, beside it."""
+        """Print the table: on stdout, or with --json on stderr."""
         columns = SEEDS_COLUMNS if self.seeds > 1 else COLUMNS
         if self.outputs.as_json:
             show_table(columns, rows)

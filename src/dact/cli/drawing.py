@@ -34,7 +34,7 @@ class Drawn:
 
 
 def draw_routes(request: InputRequest, solution: Path, out: Path | None) -> None:
-    """Draw a solution that is one of the instance."""
+    """Check a solution against its instance and draw it."""
     members = read_inputs(request).instances
     if len(members) > 1:
         raise InputError(f"{request.files[0]} holds {len(members)} instances, and a solution is one of them")

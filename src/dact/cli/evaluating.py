@@ -1,4 +1,4 @@
-"""`dact evaluate`: a set in, its figures out."""
+"""`dact evaluate`: solves a set and reports its figures."""
 
 import json
 import re

@@ -68,7 +68,7 @@ def reading(
     best_known: Annotated[Path | None, typer.Option(help="A CSV file with the columns name,value, for gaps.")] = None,
     max_nodes: MaxNodes = MAX_NODES,
 ) -> None:
-    """How `dact solve` reads files: fields of the same names in `Request`."""
+    """How `dact solve` reads files: fields of the same names in `InputRequest`."""
 
 
 def writing(

@@ -9,7 +9,7 @@ from dact.reproduce import STUDIES, Request, find_study, reproduce
 
 
 def list_studies(*, as_json: bool) -> int:
-    """What there is to reproduce, and what each needs."""
+    """List the studies and their requirements; return the exit code."""
     from dact.cli.screen import show_table
 
     printed = True
@@ -26,7 +26,7 @@ def list_studies(*, as_json: bool) -> int:
 
 
 def reproduce_one(name: str, request: Request, *, as_json: bool) -> int:
-    """Make it, say where the files are and what is missing, and return the exit code."""
+    """Make a study, print its files and what is missing, and return the exit code."""
     from dataclasses import replace
 
     study = find_study(name)

@@ -58,7 +58,7 @@ def solve_files(request: InputRequest, config: SolveConfig, outputs: Outputs, se
 
 
 def _report(inputs: Inputs, desk: Desk, unreached: dict[int, str], *, interrupted: bool) -> int:
-    """Say what went wrong, and return the exit code."""
+    """Print what went wrong, and return the exit code."""
     faults = _say_faults(result for runs in desk.runs.values() for result in runs.results)
     faults += _say_unread(inputs) + _say_unreached(unreached)
     if interrupted:

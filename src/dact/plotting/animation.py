@@ -1,4 +1,4 @@
-"""How a solution came about, as a moving picture: GIF, a page of its own, or a film by ffmpeg."""
+"""The course of a search as a moving picture: GIF, HTML page, or MP4 by ffmpeg."""
 
 import json
 import shutil
@@ -21,19 +21,19 @@ from dact.plotting.solution import cost_text
 from dact.plotting.styles import COLOURS, angle_order, plain
 
 LAST_MS = 2500
-"""For the last frame."""
+"""Duration of the last frame."""
 FFMPEG = "ffmpeg"
 MOST_NAMED = 80
-"""Nodes whose names a page shows, where they may overlap."""
+"""Largest number of nodes whose names a page shows."""
 
 
 def frame_ms(frames: int) -> int:
-    """For each of the others: about six seconds in all, and time to see where there are few."""
+    """Duration of each other frame: about six seconds in all, and longer frames if there are few."""
     return min(max(6000 // frames, 100), 700)
 
 
 def gif(instance: Instance, frames: Sequence[Frame]) -> bytes:
-    """An animated GIF of the frames, which stays on the last for a while before it begins again."""
+    """An animated GIF of the frames, which shows the last one longer and repeats."""
     canvas = Canvas(instance)
     pictures = [canvas.picture(frame).quantize(64) for frame in frames]
     stream = BytesIO()
@@ -49,7 +49,7 @@ def gif(instance: Instance, frames: Sequence[Frame]) -> bytes:
 
 
 def page(instance: Instance, frames: Sequence[Frame]) -> bytes:
-    """A page that needs nothing else, with a player: play, pause, any moment."""
+    """A self-contained HTML page with a player: play, pause, seek."""
     points = map_points(instance)
     film = {
         "name": plain(instance.name),
@@ -110,7 +110,7 @@ def film(instance: Instance, frames: Sequence[Frame]) -> bytes:
 
 
 def check_ffmpeg() -> None:
-    """Refuse films where nothing can write them."""
+    """Refuse MP4 files if ffmpeg is not installed."""
     if shutil.which(FFMPEG) is None:
         raise InputError(".mp4 needs ffmpeg, which is not installed here: write .gif or .html")
 

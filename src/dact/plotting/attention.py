@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 SHOWN = 0.998
-"""Share of the weights that are drawn as they are; larger ones look like the largest of these."""
+"""Quantile of the weights at which the colours end; larger weights have the last colour."""
 
 
 def plot_attention(weight_NN: FloatArray, title: str, ax: "Axes | None" = None) -> "Axes":
     """How much each position attends to each other, as a multiple of even attention; the highest 0.2 % are cut."""
     ax = new_panel() if ax is None else ax
-    # A few weights far above all others would leave the rest in the dark.
+    # A few very large weights would make all others indistinguishable.
     most = np.quantile(weight_NN, SHOWN)
     draw_matrix(ax, np.minimum(weight_NN, most) * weight_NN.shape[1], "weight x N")
     return label(ax, title, "attended position", "position")

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont, ImageFont
 
 LONG, SHORT = 640, 360
-"""Pixels of the longer side of the map, and the fewest of the other."""
+"""Pixels of the longer side of the map, and least pixels of the other side."""
 FINE = 2
-"""Drawn so many times larger, and made smaller for smooth lines."""
+"""Pictures are drawn this many times larger and reduced, for smooth lines."""
 MARGIN, TITLE = 20, 30
 FONT = 15
 FAINT = 0.35
-"""How much of its colour a leg from or to the depot has."""
+"""Opacity of legs from and to the depot."""
 POLYGONS = {"o": (0, 0), "s": (4, 0), "^": (3, 0), "D": (4, 45), "v": (3, 60), "P": (5, 0)}
-"""Sides of the polygon that stands for a marker, and degrees by which it is turned; 0 is a circle."""
+"""Each marker as a polygon: number of sides (0: a circle) and rotation in degrees."""
 
 
 class Canvas:
@@ -75,7 +75,7 @@ class Canvas:
         return load_default(FONT)
 
     def _styles(self, routes: Sequence[Sequence[int]]) -> dict[int, Style]:
-        """By the places of the routes; chosen by direction, so that they change little from frame to frame."""
+        """Styles by the places of the routes, chosen by direction, so that they change little between frames."""
         order = angle_order(self._places, routes) if self.instance.facts.depot else range(len(routes))
         return {place: style_of(rank) for rank, place in enumerate(order)}
 

@@ -20,7 +20,7 @@ CURVES = (
     ("warm_up_steps", "warm-up steps"),
 )
 MOST = len(COLOURS) * len(DASHES)
-"""Runs that can be told apart."""
+"""Largest number of distinguishable runs."""
 
 
 def save_comparison_plot(folders: Sequence[Path], path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Means of several runs, with how sure they are."""
+"""Means of several runs with their confidence intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Band:
-    """A curve and half the width of what is shaded around it."""
+    """A curve and half the width of the shaded band around it."""
 
     name: str
     at_T: FloatArray
@@ -23,7 +23,7 @@ class Band:
 
 
 def plot_bands(bands: Sequence[Band], across: str, up: str, ax: "Axes | None" = None) -> "Axes":
-    """A line with a shade around it for each."""
+    """Draw a line and a shaded band for each."""
     ax = new_panel() if ax is None else ax
     for band, colour, dash in zip(bands, COLOURS, DASHES, strict=False):
         ax.fill_between(

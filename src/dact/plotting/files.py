@@ -13,7 +13,7 @@ from dact.plotting.solution import Solution
 
 FORMATS = (".png", ".svg", ".pdf")
 TALL = 10.0
-"""Inches that a long legend may make a picture high."""
+"""Largest height in inches for the sake of a long legend."""
 
 
 def save_plot(result: Solution, path: str | Path) -> None:
@@ -32,7 +32,7 @@ def save_plot(result: Solution, path: str | Path) -> None:
 
 
 def _size(result: Solution) -> tuple[float, float]:
-    """Inches that suit the shape of the map, with room for the legend where it is not too long."""
+    """Width and height in inches by the shape of the map, with room for the legend unless it is too long."""
     wide, high = np.ptp(map_points(result.instance), axis=0)
     height = 7.0 * float(np.clip(high / wide if wide else 1.0, 0.5, 1.4)) + 0.3
     beside, needed = (points / 72 for points in legend_size(result))

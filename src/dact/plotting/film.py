@@ -1,4 +1,4 @@
-"""Watching a search, to show it afterwards."""
+"""Records a search for a moving picture."""
 
 from dataclasses import dataclass
 from math import inf
@@ -17,22 +17,22 @@ class FilmedResult(Protocol):
 
     @property
     def instance(self) -> Instance:
-        """What was solved."""
+        """The instance that was solved."""
         ...
 
     @property
     def start_routes(self) -> Routes:
-        """Where the search began."""
+        """The start of the search."""
         ...
 
     @property
     def routes(self) -> Routes:
-        """What it found."""
+        """The best solution."""
         ...
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """Duration of the search."""
         ...
 
 

@@ -31,5 +31,5 @@ class Reel(Generic[Item]):
         self._frames = [*kept, frame]
 
     def frames(self) -> list[Item]:
-        """Those that are kept."""
+        """The frames that are kept."""
         return self._frames

@@ -1,4 +1,4 @@
-"""Text beside points, where there is room for it."""
+"""Labels beside points, where there is free space."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST = 250
-"""Nodes that are labelled; of more the labels would hide the routes."""
+"""Largest number of nodes that are labelled; more labels would hide the routes."""
 FONT = 6.5
 """In points, as all lengths here."""
 WIDE, HIGH = 0.62, 1.0
-"""Of a character, in font sizes."""
+"""Width and height of a character, in font sizes."""
 SIDES = np.array([(1, 0.6), (1, -0.6), (-1, 0.6), (-1, -0.6), (0, 1), (0, -1), (1, 0), (-1, 0)])
-"""Where a label may stand, seen from its point."""
+"""Places of a label relative to its point."""
 
 
 @dataclass
 class Room:
-    """Where there is still paper: points, the spots they take, and boxes (left, bottom, right, top) that are taken."""
+    """Free space for labels: positions and radii of the nodes, and occupied boxes (left, bottom, right, top)."""
 
     place_N2: FloatArray
     radius_N: FloatArray
@@ -35,7 +35,7 @@ class Room:
 
     @classmethod
     def around(cls, ax: "Axes", points: FloatArray, radius_N: FloatArray) -> "Room":
-        """The axes as they will be laid out, with the points in them."""
+        """Free space of the axes in their final layout, with the nodes drawn."""
         figure = ax.figure.canvas.figure
         figure.draw_without_rendering()
         scale = 72 / figure.dpi
@@ -44,7 +44,7 @@ class Room:
         return cls(place_N2, radius_N, np.array(ax.get_window_extent().extents) * scale, list(spots))
 
     def take(self, box: FloatArray) -> bool:
-        """Take it, if it is inside the frame and clear of all others."""
+        """Occupy a box if it lies inside the frame and overlaps no other; True if so."""
         if (box[:2] < self.frame[:2]).any() or (box[2:] > self.frame[2:]).any():
             return False
         taken = np.array(self.taken)
@@ -55,7 +55,7 @@ class Room:
 
 
 def label_nodes(ax: "Axes", instance: Instance, points: FloatArray, routes: Routes, room: Room) -> None:
-    """Write names or numbers beside the nodes, on the side away from their routes; where none is free, none."""
+    """Write names or numbers beside the nodes, away from their routes; nodes without free space get none."""
     if len(points) > MOST:
         return
     away_N2 = _away(instance, room.place_N2, routes)
@@ -83,7 +83,7 @@ def label_routes(ax: "Axes", points: FloatArray, routes: Routes, styles: Mapping
 
 
 def _away(instance: Instance, place_N2: FloatArray, routes: Routes) -> FloatArray:
-    """The direction from each node in which its route is not."""
+    """For each node, the direction away from its route."""
     away = np.zeros_like(place_N2)
     for route in routes:
         stops = [*route, *route[:1]] if not instance.facts.depot else [0, *route, 0]

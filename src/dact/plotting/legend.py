@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FONT = 6.5
-"""In points, as all lengths here."""
+"""In points, like all lengths here."""
 LINE = 1.55
 """From one line to the next, in font sizes."""
 CHARACTER = 0.602
 """Width of a character of DejaVu Sans Mono, in font sizes."""
 HANDLE = 38.0
-"""Width of everything but the text."""
+"""Width of the legend without its text."""
 
 
 def legend_texts(result: Solution) -> list[str]:
@@ -36,7 +36,7 @@ def legend_texts(result: Solution) -> list[str]:
 
 
 def _lengths(result: Solution) -> list[str]:
-    """With as many decimals each as give the longest four digits."""
+    """Lengths of the routes, with as many decimals as give the longest one four digits."""
     lengths = [route_length(result.instance, route) for route in result.routes]
     most = max(lengths, default=0.0)
     decimals = 0 if whole_costs(result.instance) or most <= 0 else int(np.clip(3 - np.floor(np.log10(most)), 0, 6))
@@ -44,7 +44,7 @@ def _lengths(result: Solution) -> list[str]:
 
 
 def legend_size(result: Solution) -> tuple[float, float]:
-    """Width and height that it takes, in points; zeros where there is one tour."""
+    """Width and height of the legend in points; zeros for a single tour."""
     if not result.instance.facts.depot:
         return 0.0, 0.0
     texts = legend_texts(result)
@@ -52,7 +52,7 @@ def legend_size(result: Solution) -> tuple[float, float]:
 
 
 def draw_legend(ax: "Axes", result: Solution, styles: Mapping[int, Style]) -> None:
-    """Write it to the right of the map, if the map is high enough; `styles` are by the routes' places."""
+    """Write the legend to the right of the map if it fits; `styles` are by the routes' places."""
     from matplotlib.lines import Line2D
 
     figure = ax.figure.canvas.figure

@@ -1,4 +1,4 @@
-"""What panels of matrices and lines share: axes, labels, and colours that read in grey."""
+"""Axes, labels and colour maps that panels of matrices and lines share."""
 
 from typing import TYPE_CHECKING, Literal
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 LIGHT = "#bbbbbb"
 MAP = "cividis"
-"""Brightness rises evenly along it, for eyes that see all colours, some, or none."""
+"""A colour map of evenly rising brightness, readable in grey and by colour-blind readers."""
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """A figure that pyplot does not know."""
+    """A figure outside of pyplot's state."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -37,7 +37,7 @@ def draw_matrix(
     aspect: Literal["equal", "auto"] = "equal",
     bar: bool = True,
 ) -> None:
-    """Values as shades with a bar that tells them; `centred`: zero is the middle shade."""
+    """Draw a matrix as an image with a colour bar; `centred`: zero has the middle colour."""
     most = float(np.abs(value_MN).max()) if centred else None
     image = ax.imshow(
         value_MN, cmap=MAP, aspect=aspect, interpolation="nearest", vmin=None if most is None else -most, vmax=most
@@ -53,7 +53,7 @@ def draw_matrix(
 
 
 def label(ax: "Axes", title: str, across: str, up: str) -> "Axes":
-    """Title and labels, as all panels have them."""
+    """Set title and labels in the common style."""
     ax.set_title(title, loc="left", fontsize="medium", color=INK)
     ax.set_xlabel(across, fontsize="small", color=INK)
     ax.set_ylabel(up, fontsize="small", color=INK)

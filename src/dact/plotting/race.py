@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 MARKERS = "osD^vP*X"
 NOTHING = 1e-4
-"""Gaps below this many percent are none: rounding errors have logarithms too."""
+"""Gaps below this many percent count as zero: they are rounding errors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,11 +26,11 @@ class Line:
     gaps: Sequence[float]
     errors: Sequence[float]
     dashed: bool = False
-    """For times that were not measured as they are shown."""
+    """For scaled times."""
 
 
 def plot_race(lines: Sequence[Line], title: str, across: str, ax: "Axes | None" = None) -> "Axes":
-    """Both axes logarithmic. Gaps of nothing lie hollow on the floor, half of the smallest gap that is one."""
+    """Draw gaps against seconds, both logarithmic. Zero gaps are hollow, at half of the smallest positive gap."""
     ax = new_panel() if ax is None else ax
     positive = [gap for line in lines for gap in line.gaps if gap > NOTHING]
     floor = min(positive, default=2 * NOTHING) / 2
@@ -43,7 +43,7 @@ def plot_race(lines: Sequence[Line], title: str, across: str, ax: "Axes | None" 
         ax.errorbar(
             line.seconds,
             heights,
-            # A logarithmic axis has no room for what lies below the floor.
+            # A logarithmic axis cannot show values below the floor.
             yerr=[
                 [min(error, height - floor) for error, height in zip(line.errors, heights, strict=True)],
                 line.errors,

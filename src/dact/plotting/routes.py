@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEPOT = 60.0
 """Least area of the depot, in square points."""
 BEHIND = 0.01
-"""Share of the map that the depot hides on each side."""
+"""Share of the map's width that the depot's square covers on each side."""
 
 
 def plot(result: Solution, ax: "Axes | None" = None) -> "Axes":
@@ -111,7 +111,7 @@ def _behind_depot(points: FloatArray) -> BoolArray:
 
 
 def _radii(instance: Instance, points: FloatArray, area: float) -> FloatArray:
-    """(N,): of the spots that nodes take, in points; those at the depot have its own."""
+    """(N,): radii of the drawn nodes in points; nodes at the depot have the depot's."""
     radii = np.full(len(points), np.sqrt(area) / 2)
     if instance.facts.depot:
         radii[_behind_depot(points)] = np.sqrt(max(DEPOT, 3 * area)) / 2 + 1

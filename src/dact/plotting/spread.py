@@ -1,4 +1,4 @@
-"""How much runs differ."""
+"""Spread of the costs of several runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING

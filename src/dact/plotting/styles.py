@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#5b2a86", "#7f7f2a")
-"""Okabe and Ito's, told apart by colour-blind eyes; their yellow and black make room for violet and olive."""
+"""The palette of Okabe and Ito for colour-blind readers, with violet and olive instead of yellow and black."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
-"""Solid first; the next when the colours are used up."""
+"""Solid first; each further pass through the colours has the next."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
-"""Of nodes, with the dashes: a lap through the colours has a dash and a marker."""
+"""Markers of nodes; each further pass through the colours has the next."""
 INK = "#222222"
 PAPER = "#ffffff"
 
@@ -32,7 +32,7 @@ class Style:
 
 
 def style_of(number: int) -> Style:
-    """The style of the number-th route, from 0 on; a lap through the colours changes dash and marker."""
+    """The style of a route, counted from 0; each pass through the colours has another dash and marker."""
     lap, place = divmod(number, len(COLOURS))
     return Style(
         COLOURS[place],
@@ -58,7 +58,7 @@ def angle_order(points: FloatArray, routes: Sequence[Sequence[int]]) -> list[int
 
 
 def plain(name: str) -> str:
-    """A name that can be drawn: on one line, not too long, and without what is in no encoding."""
+    """The name on one line, shortened, and without characters that cannot be encoded."""
     text = " ".join(name.encode(errors="replace").decode().split())
     return text if len(text) <= 40 else f"{text[:39]}…"
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_NAMED = len(COLOURS) * len(DASHES)
-"""Curves that can be told apart; more are drawn in one faint colour."""
+"""Number of distinguishable curves; more are all drawn in one faint colour."""
 SPAN = 50
-"""How many times longer than until its first look a search is that is drawn on a logarithmic scale."""
+"""The axis is logarithmic if the search is more than this many times longer than its first point."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ def plot_traces(curves: Sequence[Curve], ax: "Axes", *, by_steps: bool = False) 
             text.set_parse_math(False)
     ax.set_ylabel("percent above the best known value" if known else "percent above the last cost")
     if any(curve.trace[0].cost > 1.01 * curve.trace[-1].cost for curve in curves):
-        # Most of a search is spent on the last percent.
+        # Most of the time of a search goes into the last percent.
         ax.set_yscale("symlog", linthresh=0.1)
         ax.yaxis.set_major_formatter("{x:g}")
     return _dress(ax, f"{len(curves)} searches", curves, by_steps=by_steps)

@@ -196,7 +196,7 @@ def _dress(log: TrainingLog, ax: "Axes", title: str, colour: str = INK) -> "Axes
 
 
 def dress(ax: "Axes", title: str, colour: str = INK) -> "Axes":
-    """Title, grid and margins, as all panels have them."""
+    """Set title, grid and margins in the common style."""
     ax.set_title(title, loc="left", fontsize="medium", color=colour)
     ax.tick_params(labelsize="small")
     ax.spines[["top", "right"]].set_visible(False)

@@ -28,14 +28,14 @@ STUDIES: dict[str, Study] = {each.STUDY.name: each.STUDY for each in ORDER}
 
 
 def find_study(name: str) -> Study:
-    """By its name; an unknown one is refused with those there are."""
+    """The study of this name; InputError lists the known names."""
     if name not in STUDIES:
         raise InputError(f"'{name}' is not one of {', '.join(STUDIES)}")
     return STUDIES[name]
 
 
 def reproduce(name: str, request: Request) -> tuple[Outcome, list[Path]]:
-    """Make a table or figure and write its files; a NeedsError says what is missing where nothing can be made."""
+    """Make a table or figure and write its files; NeedsError if a required input is missing."""
     study = find_study(name)
     outcome = study.make(request)
     return outcome, write(study, request, outcome)

@@ -66,7 +66,7 @@ MODELS = [case.model for case in FULL.cases]
 
 
 def make(request: Request) -> Outcome:
-    """A row for each model and number of steps; nothing without a model."""
+    """A row for each model and number of steps; NeedsError without any model."""
     config = QUICK if request.quick else FULL
     models = [case.model for case in config.cases]
     there = compared(models, "aspects", request)
@@ -108,7 +108,7 @@ def _run(case: AspectCase, steps: int, weights: Path, config: AspectsConfig, req
 
 
 def parameter_count(policy: Policy) -> int:
-    """Numbers that are learnt, the critic's not counted."""
+    """Number of trained parameters, without the critic."""
     return sum(parameter.numel() for parameter in policy.parameters())
 
 

@@ -27,7 +27,7 @@ NEAR = 2
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionConfig:
-    """How many instances, and how far they are searched before the heads are looked at."""
+    """Number of instances, and search steps before the attention is taken."""
 
     count: int = 64
     steps: int = 200
@@ -37,7 +37,7 @@ FULL, QUICK = AttentionConfig(), AttentionConfig(count=4, steps=20)
 
 
 def make(request: Request) -> Outcome:
-    """A picture for each encoding there is a model of, and how much attention goes to neighbours."""
+    """A picture for each encoding that has a model, and a table of the attention to neighbours."""
     config = QUICK if request.quick else FULL
     there = at_hand([CYCLIC, ABSOLUTE], request)
     sources = {"cyclic": str(there.get(CYCLIC.name, SHIPPED_MODEL))}
@@ -80,7 +80,7 @@ def heads_at(size: int, weights: str, config: AttentionConfig, device: str) -> T
 
 
 def near_rows(size: int, weight_LSBHNN: Tensor) -> list[tuple[Cell, ...]]:
-    """For each aspect: attention to neighbours along the tour, and of head and tail to one another."""
+    """For each aspect: mean attention to neighbours along the tour, and between its two ends."""
     last_SBHNN = weight_LSBHNN[-1].double().numpy()
     place_N = np.arange(size)
     apart_NN = np.abs(place_N[:, None] - place_N)

@@ -1,4 +1,4 @@
-"""What a reproduction is: a request, what it gives, and what it needs."""
+"""Types of a reproduction: the request, the study, and its tables and pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,23 +23,23 @@ def _ignored(fraction: float, detail: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is wanted, and where it goes."""
+    """Options of a reproduction."""
 
     out: Path
     quick: bool = False
     data: Path | None = None
     """Public instances and reference costs: `tsplib/`, `cvrplib/`, `test_reference/`."""
     models: Path = DEFAULT_MODELS
-    """Where weights trained for comparisons lie."""
+    """Folder of the weights trained for comparisons."""
     train: bool = False
-    """Train those that are missing."""
+    """Train missing weights."""
     shard: tuple[int, int] = (1, 1)
-    """Of searches over sets: every n-th block from the i-th on."""
+    """(i, n): search every n-th block of each set, from the i-th on."""
     device: str = "auto"
     progress: Progress = field(default=_ignored, repr=False)
 
     def command(self, name: str) -> str:
-        """What was called, without the folders of this machine."""
+        """The command line of this request, without local folders."""
         number, shards = self.shard
         parts = ["dact reproduce", name, "--quick" if self.quick else "", "--train" if self.train else ""]
         parts += ["--data DATA" if self.data else "", f"--shard {number}/{shards}" if shards > 1 else ""]
@@ -49,12 +49,12 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows for people (Markdown, rounded) and for programs (CSV, as they are)."""
+    """A table, written as Markdown with rounded numbers and as CSV in full precision."""
 
     name: str
     title: str
     columns: Mapping[str, int | None]
-    """Headers, and the decimals that Markdown rounds to; None: as it is."""
+    """Headers, and the decimals that Markdown rounds to; None: no rounding."""
     rows: Sequence[tuple[Cell, ...]]
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A figure, and what it shows."""
+    """A figure with its title."""
 
     name: str
     title: str
@@ -74,24 +74,24 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What was made, and what has to be known of it."""
+    """What a study made, and the facts that its files state."""
 
     outputs: tuple[Table | Picture, ...]
     instances: str
-    """How many, and which."""
+    """Number and origin of the instances."""
     seeds: str = NOTHING_DRAWN
     notes: tuple[str, ...] = ()
-    """What the paper says, and how to read ours beside it."""
+    """Paragraphs that compare the results with the paper's."""
     smaller: str = ""
     """What a quick version leaves out."""
     missing: tuple[str, ...] = ()
-    """What could not be made, and what it needs."""
+    """A sentence for each part that could not be made, with what it needs."""
     device: str = "cpu"
-    """The kind of device that computed it."""
+    """Kind of device it was computed on."""
 
 
 class NeedsError(InputError):
-    """Nothing can be made without something that is not there."""
+    """A required input is missing, so that nothing can be made."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,12 +101,12 @@ class Study:
     name: str
     what: str
     where: str
-    """In the paper."""
+    """Its place in the paper."""
     make: Callable[[Request], Outcome]
     needs: str = "nothing"
     gpu_minutes: float = 0.0
-    """Of a full run on one H200, by the speeds in docs/results.md; 0 where a CPU does it in seconds."""
+    """Duration of a full run on one H200, by the speeds in docs/results.md; 0 if a CPU needs only seconds."""
     training_minutes: float = 0.0
-    """That `--train` takes besides, where no model is there yet."""
+    """Additional duration of `--train` if no model has been trained yet."""
     quick: str = "the same as the full version"
-    """What `--quick` makes smaller."""
+    """How `--quick` differs."""

@@ -30,7 +30,7 @@ FULL, QUICK = CorrelationsConfig(), CorrelationsConfig(count=32)
 
 
 def make(request: Request) -> Outcome:
-    """The four terms, as means over instances and heads; nothing without the model."""
+    """The four terms, as means over instances and heads; NeedsError without the model."""
     config = QUICK if request.quick else FULL
     path = compared([ADDED], "correlations", request).get(ADDED.name)
     if path is None:

@@ -17,7 +17,7 @@ from dact.reproduce.trained import finished_run, is_done
 
 ARMS = ("with", "without")
 STUDENT = {2: 6.314, 3: 2.920, 4: 2.353, 5: 2.132}
-"""95 % quantile of Student's distribution for the mean of so many runs: 5 % of runs lie beyond on either side."""
+"""95 % quantile of Student's t distribution by number of runs, for 90 % intervals of their mean."""
 CURVES = {"curriculum": None, "updates": None, "runs": None, "mean cost": 4, "90 % interval, +-": 4, "deviation": 4}
 
 
@@ -46,7 +46,7 @@ class Curves:
 
 
 def make(request: Request) -> Outcome:
-    """A picture of the curves, their numbers, and the ends of all runs."""
+    """A picture and a table of the curves, and a table of the final costs."""
     config = QUICK if request.quick else FULL
     curves = [_curves(arm, runs) for arm, runs in _runs(config, request).items()]
     figure = new_figure(7, 4.6)
@@ -76,7 +76,7 @@ def make(request: Request) -> Outcome:
 
 
 def _runs(config: CurvesConfig, request: Request) -> dict[str, list[Path]]:
-    """The folders of both arms' runs, after training if it was asked for."""
+    """Folders of the runs of both arms, trained first if asked for."""
     folder = runs_folder("curriculum", request) if request.quick else request.out / FOLDER
     models = {key: model.smaller() if request.quick else model for key, model in CURRICULUM_MODELS.items()}
     models = {(arm, seed): models[arm, seed] for arm in ARMS for seed in config.seeds}
@@ -91,7 +91,7 @@ def _runs(config: CurvesConfig, request: Request) -> dict[str, list[Path]]:
 
 
 def _curves(arm: str, runs: list[Path]) -> Curves:
-    """Of the validations that all runs have made."""
+    """Costs at the validations that all runs have in common."""
     costs = []
     for run in runs:
         log = read_training(run)
@@ -112,7 +112,7 @@ def _rows(curves: list[Curves]) -> list[tuple[Cell, ...]]:
 
 
 def _ends(curves: list[Curves], config: CurvesConfig) -> Table:
-    """The last cost of every run."""
+    """Final cost of every run."""
     rows: list[tuple[Cell, ...]] = [(each.arm, *map(float, each.cost_RT[:, -1])) for each in curves]
     columns = {"curriculum": None, **{f"seed {seed}": 4 for seed in config.seeds}}
     return Table(name="ends", title="The last validation of every run", columns=columns, rows=rows)

@@ -28,7 +28,7 @@ PANELS = {
 
 
 def make(request: Request) -> Outcome:
-    """Three pictures, and the numbers that they show by eye."""
+    """Three pictures, and a table of the similarities they show."""
     tables = {kind: encoding(POSITIONS, DIM, PositionConfig(kind=kind)).double().numpy() for kind in KINDS}
     pictures = []
     for name, (plot, title) in PANELS.items():

@@ -20,7 +20,7 @@ BY_SIZE = dict.fromkeys(("library", "nodes", "search", "instances")) | GAPS
 
 @dataclass(frozen=True, kw_only=True)
 class LibraryFolder:
-    """A folder of instances and how the paper searches them."""
+    """A folder of instances and the paper's search settings for them."""
 
     folder: str
     pattern: str
@@ -67,7 +67,7 @@ class InstanceGaps:
 
     @property
     def printed(self) -> tuple[float | None, float | None]:
-        """The paper's best and average; none for shorter searches than its own."""
+        """The paper's best and average; None for shorter searches than the paper's."""
         same = self.done.found.steps in (10_000, *(library.short for library in LIBRARIES))
         row = paper.libraries().get(self.name.lower(), {}) if same else {}
         return row.get(f"{self.search}_best"), row.get(f"{self.search}_average")
@@ -123,7 +123,7 @@ def _paths(library: LibraryFolder, request: Request) -> list[Path]:
 
 
 def copies(path: Path, runs: int) -> InstanceSet:
-    """An instance as a set of equal ones, each of which draws for itself."""
+    """A set of copies of an instance, each with its own random numbers."""
     one = read_set(path)
     known = one.reference_cost
     return replace(
@@ -176,7 +176,7 @@ def _by_size(results: list[InstanceGaps]) -> Table:
 
 
 def _means(results: list[InstanceGaps]) -> list[Cell]:
-    """Over instances: of ours, and of the paper's for the same instances."""
+    """Means over the instances: our gaps, and the paper's for the same instances."""
     numbers = np.array([(*each.gaps, *(np.nan if x is None else x for x in each.printed)) for each in results])
     return [None if np.isnan(mean) else float(mean) for mean in numbers.mean(axis=0)]
 

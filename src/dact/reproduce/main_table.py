@@ -105,7 +105,7 @@ def _row(done: Done) -> tuple[Cell, ...]:
 
 
 def _papers(done: Done) -> paper.PaperRow | None:
-    """The paper's row for the same search; None where it has none, as for shorter ones."""
+    """The paper's row for the same search; None if it has none."""
     config = done.run.config
     searches = paper.main().get((done.found.problem, done.run.instances.customers), {})
     copies = f"x{config.augment}" if config.augment > 1 else ""

@@ -1,4 +1,4 @@
-"""Weights trained for comparisons: which there are, where they are looked for, and how they are trained."""
+"""Weights trained for comparisons: names, files, and training recipes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from dact.training import TrainConfig, load_config
 
 CHECKOUT = Path(__file__).parents[3] / "configs" / "ablations"
 RECIPES = CHECKOUT if CHECKOUT.is_dir() else Path(__file__).with_name("recipes")
-"""Where they are edited, or the copy that a built package has."""
+"""In a checkout, or the copy inside an installed package."""
 SMALLER = (
     *(
         "size=10",
@@ -24,7 +24,7 @@ SMALLER = (
     *("discount=0.9", "gradient_norm=0.5", "actor_rate=1e-3", "critic_rate=1e-3", "normalise_advantage=true"),
     *("smoothing=0", "validation.count=64", "validation.steps=20", "every_batches=2"),
 )
-"""Changes to a recipe that let a CPU finish it in some ten seconds: 10 customers and bolder steps."""
+"""Changes to a recipe so that a CPU finishes it in about ten seconds: 10 customers and larger steps."""
 SINGLE = ("network.encoder=single", "network.dim=128", "network.head_dim=32")
 """SA-T of Table 3."""
 
@@ -36,26 +36,26 @@ class Model:
     name: str
     what: str
     recipe: str
-    """Name of its config in configs/ablations/: models that are compared have the same."""
+    """Name of its config in configs/ablations/; models that are compared share it."""
     settings: tuple[str, ...] = ()
     """Changes to the recipe."""
     start: "Model | None" = None
     """The model whose weights its training starts from."""
     seconds: int
-    """That its training takes on one H200, roughly."""
+    """Approximate training time on one H200."""
 
     @property
     def file(self) -> Path:
-        """The recipe."""
+        """File of the recipe."""
         return RECIPES / f"{self.recipe}.toml"
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """To the recipe, with the name."""
+        """Changes to the recipe, including the name."""
         return (f"name={self.name}", *self.settings)
 
     def path(self, folder: Path) -> Path:
-        """Where it is looked for."""
+        """Its weights file in this folder."""
         return folder / f"{self.name}.safetensors"
 
     def exists(self, folder: Path) -> bool:
@@ -63,18 +63,18 @@ class Model:
         return self.path(folder).is_file()
 
     def smaller(self) -> "Model":
-        """The same, trained on a CPU in seconds, for quick versions."""
+        """A version for `--quick`, trained on a CPU in seconds."""
         return replace(self, settings=(*SMALLER, *self.settings), start=None)
 
     def config(self) -> TrainConfig:
-        """What it is trained by."""
+        """Its training config."""
         return load_config(self.file, self.changes)
 
 
 def needed(models: Sequence[Model], folder: Path, study: str) -> tuple[str, ...]:
-    """For each that is not there: what it is, how it is trained, and how long that takes."""
+    """A sentence for each missing model: what it is, how to train it, and how long that takes."""
     return tuple(
-        f"{model.what}: {model.path(folder)} is not there; `dact reproduce {study} --train` trains it "
+        f"{model.what}: {model.path(folder)} is missing; `dact reproduce {study} --train` trains it "
         f"(about {model.seconds} s on one H200)"
         for model in models
         if not model.exists(folder)
@@ -82,7 +82,7 @@ def needed(models: Sequence[Model], folder: Path, study: str) -> tuple[str, ...]
 
 
 def none_there(models: Sequence[Model], folder: Path, study: str) -> NeedsError:
-    """For a study that can do nothing without models."""
+    """The error of a study that needs models and has none."""
     names = ", ".join(model.name for model in models)
     return NeedsError(
         f"{study} needs weights that {folder} does not have ({names}); `dact reproduce {study} --train` trains them "
@@ -91,13 +91,13 @@ def none_there(models: Sequence[Model], folder: Path, study: str) -> NeedsError:
 
 
 def training_minutes(models: Sequence[Model]) -> float:
-    """Of all together on one H200, with those that they start from; to half a minute."""
+    """Total training time on one H200, initial models included, in half minutes."""
     chain = {each.name: each for model in models for each in (model, model.start) if each is not None}
     return max(0.5, round(sum(model.seconds for model in chain.values()) / 30) / 2)
 
 
 def extent(model: Model) -> str:
-    """How much training its recipe is."""
+    """Amount of training: updates and rows."""
     config = model.config()
     updates = config.schedule.epochs * config.schedule.batches * config.segments
     return f"{updates:,} updates of {config.schedule.rows} rows"

@@ -47,7 +47,7 @@ FULL, QUICK = OperatorsConfig(), OperatorsConfig(size=10, count=64, steps=50)
 
 
 def make(request: Request) -> Outcome:
-    """The picture, and the table of those operators whose models are there."""
+    """The picture, and a table of the operators whose models have been trained."""
     config, models = QUICK if request.quick else FULL, list(OPERATOR_MODELS.values())
     there = compared(models, "operators", request)
     weights = {name: there[model.name] for name, model in OPERATOR_MODELS.items() if model.name in there}

@@ -1,4 +1,4 @@
-"""The paper's own numbers, as it prints them."""
+"""Numbers printed in the paper."""
 
 import csv
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ PARAMETERS = {"single": "0.37 M", "dual": "0.29 M"}
 SIZES = {("absolute", 20): 0.21, ("absolute", 100): 7.93, ("cyclic", 20): 0.10, ("cyclic", 100): 2.98}
 """Table 2b, gaps in percent of TSP50 models at T = 5k."""
 LARGEST_RANGE = 0.005
-"""Appendix E.3: of the mean over 10,000 instances in ten runs."""
+"""Appendix E.3: range of the mean cost of 10,000 instances over ten runs."""
 
 
 def above_published(problem: str, size: int, cost: float) -> float | None:

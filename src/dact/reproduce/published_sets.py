@@ -1,4 +1,4 @@
-"""Kool's test instances, which are drawn again, and their reference costs, which are read."""
+"""Kool's test instances, generated from their seed, with reference costs from files."""
 
 from pathlib import Path
 

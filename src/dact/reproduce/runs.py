@@ -1,4 +1,4 @@
-"""Searches over sets in blocks that are kept: the same call goes on where an interrupted one ended."""
+"""Searches over sets. Finished blocks are kept, so that the same call continues an interrupted one."""
 
 import json
 import time
@@ -25,19 +25,19 @@ class SetSearch:
 
     @property
     def work(self) -> float:
-        """Roughly proportional to its time: for the progress bar."""
+        """Roughly proportional to its duration, for the progress bar."""
         length = int(self.instances.coordinates.shape[1])
         return float(len(self.instances) * length * self.config.augment * (self.config.steps or 1))
 
 
 @dataclass(frozen=True)
 class Done:
-    """What a run found, and the seconds of all calls that worked on it."""
+    """Result of a search, and the total duration of the calls that worked on it."""
 
     run: SetSearch
     found: Evaluation
     seconds: float | None
-    """None where it is not known, as after a process was killed or where several shared the work."""
+    """None if unknown: a process was killed, or several shared the work."""
 
     @property
     def complete(self) -> bool:
@@ -46,7 +46,7 @@ class Done:
 
 
 def do(study: str, runs: Sequence[SetSearch], request: Request) -> list[Done]:
-    """Evaluate them in order; finished blocks are in `runs/`, in a file for each run."""
+    """Evaluate the searches in order; finished blocks are kept in `runs/`, in a file per search."""
     folder = runs_folder(study, request)
     folder.mkdir(parents=True, exist_ok=True)
     total, before, done = sum(run.work for run in runs), 0.0, []
@@ -78,7 +78,7 @@ def _do_one(run: SetSearch, folder: Path, request: Request, share: tuple[float, 
 
 
 def _seconds(times: Path, instances: int) -> float | None:
-    """The time of all calls, if they account for all instances."""
+    """Total duration of all calls; None if they do not account for all instances."""
     calls = [json.loads(line) for line in times.read_text(encoding="utf-8").splitlines()] if times.exists() else []
     return sum(call["seconds"] for call in calls) if sum(call["solved"] for call in calls) == instances else None
 
@@ -88,12 +88,12 @@ def _lines(file: Path) -> int:
 
 
 def device_of(done: Sequence[Done]) -> str:
-    """The kind of device that they ran on."""
+    """Kind of device of the searches."""
     return done[0].found.config.torch_device().type
 
 
 def unfinished(done: Sequence[Done]) -> tuple[str, ...]:
-    """A sentence for each run whose other shards are not there yet."""
+    """A sentence for each search of which other shards are still missing."""
     return tuple(
         f"{each.run.name}: {each.found.instances:,} of {len(each.run.instances):,} instances; other shards are missing"
         for each in done

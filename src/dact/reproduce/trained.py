@@ -1,4 +1,4 @@
-"""Training of what a study compares, one model after another; the same call goes on after an interruption."""
+"""Trains the models that a study compares, one after another; the same call continues after an interruption."""
 
 import shutil
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from dact.training import CHECKPOINT, Report, train_command
 
 
 def at_hand(models: Sequence[Model], request: Request) -> dict[str, Path]:
-    """Weights by name of the models that are there, after `--train` with those that they start from."""
+    """Weights files of the trained models, by name. With `--train`, missing ones are trained, initial models first."""
     if request.train:
         chain = (each for model in models for each in (model.start, model) if each is not None)
         _train_missing(list(dict.fromkeys(chain)), request.models, request.out / FOLDER, request)
@@ -24,7 +24,7 @@ def at_hand(models: Sequence[Model], request: Request) -> dict[str, Path]:
 
 
 def compared(models: Sequence[Model], study: str, request: Request) -> dict[str, Path]:
-    """As `at_hand`, but a quick version trains all of them by smaller recipes, for itself."""
+    """Like `at_hand`, but a quick version trains its own models by smaller recipes."""
     if not request.quick:
         return at_hand(models, request)
     folder = runs_folder(study, request)
@@ -34,7 +34,7 @@ def compared(models: Sequence[Model], study: str, request: Request) -> dict[str,
 
 
 def is_done(run: Path) -> bool:
-    """Does the folder hold a training whose schedule is done, up to the last validation?"""
+    """Is the training in this folder complete, including its last validation?"""
     try:
         log = read_training(run)
     except InputError:
@@ -43,9 +43,9 @@ def is_done(run: Path) -> bool:
 
 
 def finished_run(model: Model, folder: Path, request: Request) -> Path:
-    """The folder of a model's training, which is begun, or gone on with, unless its schedule is done.
+    """The folder of a model's complete training; starts or resumes it if needed.
 
-    Ctrl-C leaves a checkpoint there, and raises.
+    Ctrl-C writes a checkpoint and raises KeyboardInterrupt.
     """
     run = folder / "training" / model.name
     if is_done(run):
@@ -71,7 +71,7 @@ def finished_run(model: Model, folder: Path, request: Request) -> Path:
 
 
 def _train_missing(models: Sequence[Model], target: Path, folder: Path, request: Request) -> None:
-    """One after another, since some start from others; runs are kept in a folder, weights go to the target."""
+    """In order, since some start from others. Runs are kept in `folder`, weights go to `target`."""
     for model in models:
         if not model.exists(target):
             _copy(finished_run(model, folder, request) / BEST, model.path(target))

@@ -1,4 +1,4 @@
-"""Outcomes as files, each of which says how it was made."""
+"""Writes outcomes to files; each file states how it was made."""
 
 import csv
 import datetime
@@ -18,12 +18,12 @@ from dact.reproduce.base import Cell, Outcome, Picture, Request, Study, Table
 PICTURES = ("png", "svg")
 NOT_SMALLER = "nothing"
 FOOT_WIDTH = 19
-"""Characters an inch below a picture."""
+"""Characters per inch of the text below a picture."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stamp:
-    """How something was made."""
+    """How an outcome was made: the facts that every file states."""
 
     command: str
     commit: str
@@ -36,7 +36,7 @@ class Stamp:
 
     @classmethod
     def of(cls, study: Study, request: Request, outcome: Outcome) -> "Stamp":
-        """As of now and here."""
+        """For an outcome made just now on this machine."""
         cpu = f"{cpu_name()}, {os.cpu_count()} cores"
         return cls(
             command=request.command(study.name),
@@ -50,7 +50,7 @@ class Stamp:
         )
 
     def lines(self) -> list[str]:
-        """One fact a line."""
+        """One line per fact."""
         return [
             f"command: {self.command}",
             f"commit: {self.commit}",
@@ -84,7 +84,7 @@ def stem(study: Study, output: Table | Picture) -> str:
 
 
 def page(study: Study, outcome: Outcome, stamp: Stamp) -> str:
-    """The whole of an outcome in Markdown."""
+    """The Markdown page of an outcome."""
     parts = [f"# {study.name}", f"{study.what} ({study.where})"]
     if stamp.smaller != NOT_SMALLER:
         parts.append(f"**A quick version**, smaller than the full one: {stamp.smaller}.")
@@ -99,7 +99,7 @@ def page(study: Study, outcome: Outcome, stamp: Stamp) -> str:
 
 
 def markdown(table: Table) -> str:
-    """A table for people: numbers flush right and rounded."""
+    """The table in Markdown; numbers are rounded and flush right."""
     digits = list(table.columns.values())
     numeric = [any(isinstance(row[place], int | float) for row in table.rows) for place in range(len(digits))]
     lines = [tuple(table.columns), tuple("---:" if each else "---" for each in numeric)]
@@ -108,7 +108,7 @@ def markdown(table: Table) -> str:
 
 
 def csv_text(table: Table, stamp: Stamp) -> str:
-    """Comments that say how it was made, a header, and the numbers as they are."""
+    """The table as CSV in full precision, after comments that state how it was made."""
     stream = StringIO()
     stream.writelines(f"# {line}\n" for line in stamp.lines())
     rows = [["" if cell is None else cell for cell in row] for row in table.rows]
@@ -125,7 +125,7 @@ def _text(cell: Cell, digits: int | None) -> str:
 
 
 def _write_picture(base: Path, picture: Picture, stamp: Stamp) -> list[Path]:
-    """Both formats, with the facts below the picture and in the metadata."""
+    """Write PNG and SVG files with the facts below the picture and in the metadata."""
     import matplotlib as mpl
 
     foot = textwrap.fill("  ·  ".join(stamp.lines()), int(FOOT_WIDTH * picture.figure.get_figwidth()))
@@ -134,7 +134,7 @@ def _write_picture(base: Path, picture: Picture, stamp: Stamp) -> list[Path]:
     paths: list[Path] = []
     for kind in PICTURES:
         drawn, paths = BytesIO(), [*paths, base.with_name(f"{base.name}.{kind}")]
-        # Identifiers that do not change from one call to the next, and no date of SVG's own.
+        # Reproducible files: constant identifiers, and no date in the SVG.
         with mpl.rc_context({"svg.hashsalt": base.name}):
             extra = {"Date": None} if kind == "svg" else {}
             picture.figure.savefig(drawn, format=kind, dpi=160, metadata={**about, **extra})

@@ -1,4 +1,4 @@
-"""Instances so small that every tour can be tried.
+"""Optimal tours of very small instances, by trying all tours.
 
 Shape letters: B instances, T tours, N tour length.
 """
@@ -27,7 +27,7 @@ def best_of_all(batch: Batch) -> Tensor | None:
 
 
 def every_tour(length: int, depots: int) -> list[list[int]]:
-    """Node 0, and the customers at all places in all orders; the other depots stand where there is none."""
+    """All tours that begin with node 0: customers at all places in all orders, depots at the remaining places."""
     tours = []
     for places in permutations(range(1, length), length - depots):
         customer_at = {place: depots + number for number, place in enumerate(places)}

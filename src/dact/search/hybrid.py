@@ -22,9 +22,9 @@ AUTO = "auto"
 WARPS = 4
 """Walks of one instance per multiprocessor of a GPU. More fit, but are slower."""
 LOOK_SECONDS = 6e-7
-"""About what all kinds of moves of one pair of nodes take on a CPU where loads leave most of them out."""
+"""Approximate CPU time of trying all moves of one pair of nodes, most of which the capacity excludes."""
 MANY = 16
-"""More walks than this keep apart although they take over from one another often."""
+"""With more walks than this, frequent takeovers leave the walks diverse enough."""
 CURRENT, BEST = 1, 2
 
 

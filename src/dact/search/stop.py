@@ -51,7 +51,7 @@ class Stop:
         """Should the search stop?"""
         if self.steps is not None and steps_done >= self.steps:
             return True
-        # No tour costs less than nothing.
+        # Costs are never negative: at 0 there is nothing left to improve.
         if cost <= max(0.0, self.target or 0.0):
             return True
         return self.left() <= 0

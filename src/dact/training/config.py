@@ -43,7 +43,7 @@ class NetworkConfig:
 
     def __post_init__(self) -> None:
         if self.hidden == self.dim:
-            # One way to say it, so that the same networks have the same settings.
+            # A canonical form, so that equal networks have equal settings.
             object.__setattr__(self, "hidden", 0)
         self.policy_config(features=2)
 
@@ -139,7 +139,7 @@ class TrainConfig:
             raise ValueError(f"curriculum.ages {ages} is below schedule.horizon {self.schedule.horizon}")
 
     def _check_groups(self, group: int) -> None:
-        """Rows make whole groups, and nobody waits for a critic that does not learn."""
+        """Rows must be a multiple of the group, and without a critic `critic_first` has no meaning."""
         if self.schedule.rows % group:
             raise ValueError(f"schedule.rows {self.schedule.rows} is not a multiple of ppo.group {group}")
         if self.schedule.critic_first > 0:

@@ -11,7 +11,7 @@ MARGIN = 1.25
 """Time reserved for the last validation, as a multiple of its estimated duration."""
 
 PAUSE = 3.0
-"""Time between two validations at least, over what one takes: training has most of it also on a slow machine."""
+"""Least time between two validations, as a multiple of their duration, so that training keeps most of the time."""
 
 
 class Stopped(Exception):  # noqa: N818 - not an error

@@ -1,6 +1,6 @@
-"""What a run on a CPU will take, found out before it begins: memory, and the time of a segment.
+"""Estimates of a run on a CPU before it starts: memory, and the time of a segment.
 
-On a GPU running out of memory is an error that can be caught; on a CPU it is the end of the process.
+Running out of memory raises an error on a GPU, but kills the process on a CPU.
 """
 
 import time
@@ -18,19 +18,19 @@ from dact.training.learner import Lane, Learner
 from dact.training.ppo import evaluate_segment
 
 BASE_BYTES = 1_000_000_000
-"""Of PyTorch, of what its threads keep, and of the networks with all that Adam remembers."""
+"""Memory of PyTorch, its threads, the networks, and Adam's state."""
 POSITION_BYTES = 200
-"""For each position of each row: instances, tours, and what is seen of them in a step."""
+"""Memory per position of each row: instances, tours, and features of a step."""
 SMALL = 1_000_000
-"""Pairs of positions in all epochs of an update that any machine goes through in time."""
+"""Pairs of positions in all epochs of an update below which the time of a segment is not measured."""
 PROBED = 4
 """Chunks per worker in the measurement of the time."""
 MARGIN = 0.5
-"""Of the rows that would just do, that are advised."""
+"""The advised number of rows, as a share of the largest that meets the limit."""
 
 
 def refuse_beyond_this_machine(config: TrainConfig, rows: int, length: int) -> None:
-    """One sentence that names the setting, if rows of tours up to this length do not fit into the memory."""
+    """ValueError that names the setting, if rows of tours up to this length do not fit into the memory."""
     for name, count, steps in (
         ("schedule.rows", rows, config.ppo.segment),
         ("validation.count", config.validation.count, 0),
@@ -43,16 +43,16 @@ def refuse_beyond_this_machine(config: TrainConfig, rows: int, length: int) -> N
 
 
 def needed_bytes(rows: int, length: int, steps: int) -> int:
-    """Of a step of all rows, and of an update on so many steps."""
+    """Memory of a step of all rows and of an update on `steps` steps."""
     step = rows * (PAIR_BYTES * length**2 + POSITION_BYTES * length)
     record = 2 * steps * rows * (length**2 + POSITION_BYTES * length)
     return BASE_BYTES + step + record + int(min(KEPT_BYTES, steps * rows * activation_bytes(length)))
 
 
 def refuse_long_segments(learner: Learner, *, begun: bool) -> None:
-    """One sentence, if a segment takes longer than a kill may lose: checkpoints are written between segments.
+    """ValueError if a segment takes longer than MOST_LOST: checkpoints are written between segments only.
 
-    A run that has `begun` keeps its rows.
+    The advice for a run that has `begun` does not change its rows.
     """
     seconds = max(segment_seconds(learner, lane) for lane in learner.lanes)
     if seconds <= MOST_LOST:
@@ -67,7 +67,7 @@ def refuse_long_segments(learner: Learner, *, begun: bool) -> None:
 
 
 def segment_seconds(learner: Learner, lane: Lane) -> float:
-    """About what a segment takes, by a few rows of it; 0 where it is clearly short."""
+    """Estimated duration of a segment, measured with a few rows; 0 if it is clearly short."""
     batch, config = lane.buffers.batch, learner.config
     pairs = config.segment * batch.length**2
     if pairs * batch.rows * config.share * config.update_epochs < SMALL:
@@ -77,7 +77,7 @@ def segment_seconds(learner: Learner, lane: Lane) -> float:
     parameters = [*learner.networks.policy.parameters(), *learner.networks.critic.parameters()]
     with one_thread_per_operation():
         for _ in range(2):
-            # The first time brings the code and the memory.
+            # The first pass loads code and allocates memory, and is not counted.
             began = time.perf_counter()
             _, segment = learner.rollout(lane.engine, part, start)
             walked = time.perf_counter()

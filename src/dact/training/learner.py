@@ -81,7 +81,7 @@ class Learner:
 
     @property
     def copies(self) -> int:
-        """Of each instance, in rows side by side."""
+        """Number of copies of each instance, as consecutive rows."""
         return self.config.group or 1
 
     @property

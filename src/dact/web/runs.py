@@ -1,4 +1,4 @@
-"""Searches that run while somebody watches them, each in a thread of its own."""
+"""Searches of the page, each in its own thread."""
 
 import math
 import secrets
@@ -28,12 +28,12 @@ KEPT = 16
 FRAME_SECONDS = 0.05
 """Between two frames, however fast the search is."""
 LEAVING_SECONDS = 2.0
-"""How long the end of the server waits for its searches."""
+"""How long the server waits for its searches when it ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """The best solution so far, as pictures and files want it."""
+    """The best solution so far, with what the page shows of it."""
 
     instance: Instance
     routes: Routes
@@ -86,15 +86,15 @@ class Run:
         self._thread = threading.Thread(target=self._work, name=f"dact-run-{self.id[:6]}", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the search."""
         self._thread.start()
 
     def pause(self) -> None:
-        """Wait at the next look; the clock of the search waits as well."""
+        """Pause at the next look; the time limit does not count the pause."""
         self._going.clear()
 
     def go_on(self) -> None:
-        """After a pause."""
+        """Continue after a pause."""
         self._going.set()
 
     def stop(self) -> None:
@@ -103,7 +103,7 @@ class Run:
         self._going.set()
 
     def wait(self, seconds: float) -> None:
-        """Until it is over, but not longer than this."""
+        """Wait until the search is over, at most this long."""
         if self._thread.ident is not None:
             self._thread.join(seconds)
 
@@ -123,7 +123,7 @@ class Run:
             self._end({"status": "failed", "message": brief(error)})
             return
         except Exception as error:
-            # Whatever it is, somebody is watching and must be told.
+            # Any error must reach the page.
             self._end({"status": "failed", "message": f"error of DACT, please report it: {brief(error)}"})
             return
         for result in results:
@@ -219,7 +219,7 @@ class TooManyError(InputError):
 
 
 class UnknownRunError(InputError):
-    """A run that never was, or whose answer is not kept any more."""
+    """An unknown run, or one whose answer is no longer kept."""
 
 
 def _told(best: Shown) -> dict[str, Any]:
