@@ -12,7 +12,7 @@ from dact.instances.stop_lists import COLUMNS as STOP_COLUMNS
 from dact.instances.stop_lists import stop_rows
 from dact.pipeline import STARTS, Answer, Pipeline, SolveConfig, Starts
 from dact.policy import Card, Library
-from dact.problems import PROBLEMS, Batch, FleetError, routes_for_fleet
+from dact.problems import Batch, FleetError, routes_for_fleet
 from dact.search import Parts, SearchRun, Stop, Trace, Watcher
 
 StartLike = str | Path | Sequence[Sequence[int | str]]
@@ -181,10 +181,7 @@ class Plan:
         if start_routes is not None:
             _refuse_wrong_start(instances, start_routes)
         library = Library()
-        self._groups = [
-            self._group(length, members, library)
-            for length, members in _groups(instances, len(start_routes or ()), skip)
-        ]
+        self._groups = [group for members in _by_size(instances, skip) for group in self._by_length(members, library)]
 
     def cards(self) -> list[Card]:
         """Cards of the weights in use."""
@@ -228,13 +225,18 @@ class Plan:
             deadline = time.perf_counter() + (PACKING_SECONDS if stop.seconds is None else stop.left())
             return group.pipeline.starts(batch, places, routes_for_fleet(instance, deadline, self.config.seed))
 
-    def _group(self, length: int, members: dict[int, Instance], library: Library) -> _Group:
-        """With a limit on time or vehicles every instance is searched alone, so that it gets all of its time."""
+    def _by_length(self, members: dict[int, Instance], library: Library) -> Iterator[_Group]:
+        """Groups of equal tour length from instances of one problem and size. With a limit on time or vehicles every
+        instance is searched alone, so that it gets all of its time."""
         first = next(iter(members.values()))
         pipeline = Pipeline.build(first.problem, first.customers, self.config, library=library)
-        rows = pipeline.rows_at_once(length, own_distances=True)
-        alone = self._one_by_one or any(member.vehicles for member in members.values())
-        return _Group(members=members, pipeline=pipeline, rows=1 if alone else rows)
+        lengths: dict[int, dict[int, Instance]] = defaultdict(dict)
+        for index, member in members.items():
+            lengths[pipeline.problem.tour_length(member, len(self.start_routes or ()))][index] = member
+        for length, each in lengths.items():
+            rows = pipeline.rows_at_once(length, own_distances=True)
+            alone = self._one_by_one or any(member.vehicles for member in each.values())
+            yield _Group(members=each, pipeline=pipeline, rows=1 if alone else rows)
 
     def _solve_part(self, group: _Group, places: list[int], watch: Watcher | None) -> list[Result]:
         """Solve some instances of a group as one batch."""
@@ -247,17 +249,13 @@ class Plan:
         return [_result(*each, run=found.run, pipeline=pipeline, repairs=self.repairs) for each in answers]
 
 
-def _groups(
-    instances: Sequence[Instance], routes_needed: int, skip: Collection[int]
-) -> list[tuple[int, dict[int, Instance]]]:
-    """Instances by problem, tour length and size, each group with its tour length."""
-    groups: dict[tuple[str, int, int], dict[int, Instance]] = defaultdict(dict)
+def _by_size(instances: Sequence[Instance], skip: Collection[int]) -> list[dict[int, Instance]]:
+    """Instances by problem and size, with their indices."""
+    groups: dict[tuple[str, int], dict[int, Instance]] = defaultdict(dict)
     for index, instance in enumerate(instances):
-        if index in skip:
-            continue
-        length = PROBLEMS[instance.problem].tour_length(instance, routes_needed)
-        groups[instance.problem, length, instance.size][index] = instance
-    return [(length, members) for (_, length, _), members in groups.items()]
+        if index not in skip:
+            groups[instance.problem, instance.size][index] = instance
+    return list(groups.values())
 
 
 def _refuse_wrong_start(instances: Sequence[Instance], routes: Routes) -> None:

@@ -34,7 +34,7 @@ def test_authors_numbers():
 def test_instances_like_x_have_250_positions():
     """The sampled ones are as long as X-n200-k36 with its depots, give or take a few."""
     (case,) = (case for case in SEARCH_CASES if case.name == "cvrp200-x")
-    assert abs(replace(case, instances=2).batch(torch.device("cpu")).length - 250) <= 5
+    assert abs(replace(case, instances=2).batch(torch.device("cpu"), PROBLEMS["cvrp"]).length - 250) <= 5
 
 
 def test_row():
@@ -54,7 +54,7 @@ def test_copies_of_a_file():
     given = replace(generate_set("cvrp", 7, 1, 1)[0], name="mine", rule="euc_2d")
     cases = with_file(QUICK_SEARCH_CASES, given)
     assert [case.name for case in cases] == ["tsp20", "mine", "tsp20-x8"]
-    batch = cases[1].batch(torch.device("cpu"))
+    batch = cases[1].batch(torch.device("cpu"), PROBLEMS["cvrp"])
     assert batch.rows == 4
     assert batch.distance_INN is not None
     assert len(batch.distance_INN) == 1

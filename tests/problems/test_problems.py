@@ -146,6 +146,13 @@ def test_depots_are_the_papers_at_its_sizes(customers: int, paper: int) -> None:
     assert Cvrp().collate_set(generate_set("cvrp", customers, 50, seed=1)).depots == paper
 
 
+def test_preferred_depots_are_used_where_they_are_enough() -> None:
+    """14 instead of 20 for 50 customers; 4 would leave no spare vehicle. In a set and for an instance alike."""
+    drawn = generate_set("cvrp", 50, 50, seed=1)
+    assert [Cvrp().with_depots(depots).collate_set(drawn).depots for depots in (0, 4, 14)] == [20, 20, 14]
+    assert [Cvrp().with_depots(depots).tour_length(drawn[0]) for depots in (0, 4, 14)] == [70, 70, 64]
+
+
 def test_depots_suffice_when_every_customer_needs_its_own_vehicle() -> None:
     """Thirty full loads get thirty-one depots, and all starts are feasible."""
     demand = np.array([[0] + [7] * 30])

@@ -48,6 +48,16 @@ def test_weights_are_searched_with_the_moves_they_know(tmp_path, tiny, train, id
     assert pipeline.searcher.problem.idle is idle
 
 
+def test_weights_are_searched_with_the_depots_they_know(tmp_path, tiny, train):
+    """As many as in training, in validation too, and the shipped cvrp50 with its 14."""
+    config = tiny(problem="cvrp", size=12, instances={"most_routes": 8})
+    assert config.searched_problem().collate_set(generate_set("cvrp", 12, 3, seed=1)).depots == 8
+    weights = train(tmp_path / "run", config).weights
+    for customers, name, depots in ((12, str(weights), 8), (50, "cvrp50", 14), (100, "cvrp100", 20)):
+        pipeline = Pipeline.build("cvrp", customers, SolveConfig(device="cpu", weights=name))
+        assert pipeline.problem.collate_set(generate_set("cvrp", customers, 3, seed=1)).depots == depots
+
+
 def test_a_run_keeps_to_its_moves(tmp_path, train):
     """What its best costs were measured with cannot change on the way."""
     run = train(tmp_path / "run", segments=2)

@@ -9,9 +9,9 @@ from functools import partial
 import torch
 
 from dact.bench.measurements import device_name, percentiles, triton_version
-from dact.instances import Instance
+from dact.instances import Instance, generate_set
 from dact.pipeline import Found, Pipeline, SolveConfig, recost
-from dact.problems import PROBLEMS, UNIFORM, Batch, InstanceConfig
+from dact.problems import UNIFORM, Batch, InstanceConfig, Problem
 from dact.provenance import commit
 from dact.search import Stop, settled_precision
 
@@ -41,12 +41,18 @@ class SearchCase:
     """All rows are this instance."""
     authors_per_s: float | None = None
 
-    def batch(self, device: torch.device) -> Batch:
+    @property
+    def customers(self) -> int:
+        """Customers (or nodes) of an instance."""
+        return self.size if self.given is None else self.given.customers
+
+    def batch(self, device: torch.device, problem: Problem) -> Batch:
         """The instances, the same ones for everybody."""
-        problem = PROBLEMS[self.problem]
         if self.given is not None:
             first_B = torch.zeros(self.instances, dtype=torch.long, device=device)
             return problem.collate([self.given]).to(device).take(first_B)
+        if self.kind == UNIFORM:
+            return problem.collate_set(generate_set(self.problem, self.size, self.instances, seed=0)).to(device)
         drawn = problem.sample(self.size, self.instances, torch.Generator().manual_seed(0), self.kind)
         return drawn.to(device)
 
@@ -117,8 +123,8 @@ def measure_search(
 def _measure(case: SearchCase, config: SolveConfig, seconds: float, repeats: int) -> SearchTiming:
     device = config.torch_device()
     _forget_memory(device)
-    batch = case.batch(device)
-    pipeline = Pipeline.build(case.problem, batch.customers, replace(config, augment=case.augment))
+    pipeline = Pipeline.build(case.problem, case.customers, replace(config, augment=case.augment))
+    batch = case.batch(device, pipeline.problem)
     search = partial(pipeline.search, batch, pipeline.starts(batch, range(batch.rows)))
     _timed(search, LEAST_STEPS)
     steps = _steps_in(seconds, _timed(search, LEAST_STEPS)[0])

@@ -22,6 +22,7 @@ class Setup:
     """Inputs for building a search method."""
 
     problem: Problem
+    """A method may replace it, by the problem as its weights were trained on it."""
     customers: int
     config: SolveConfig
     steady: bool = False
@@ -46,8 +47,8 @@ def policy_search(setup: Setup) -> Searcher:
     settings = replace(setup.config.policy, steady=setup.steady)
     if settings.operator == AUTO:
         settings = replace(settings, operator=weights.card.operator)
-    problem = setup.problem.with_idle_moves(weights.card.idle_moves)
-    return engine_for(problem, weights.policy.to(device), settings, device, setup.config.precision)
+    setup.problem = setup.problem.with_idle_moves(weights.card.idle_moves).with_depots(weights.card.depots)
+    return engine_for(setup.problem, weights.policy.to(device), settings, device, setup.config.precision)
 
 
 def hybrid_search(setup: Setup) -> Searcher:

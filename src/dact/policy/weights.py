@@ -61,6 +61,13 @@ class Card:
         """Were moves that change no route allowed in training?"""
         return bool(self.training.get("idle_moves", True))
 
+    @property
+    def depots(self) -> int:
+        """The number of depots in a tour that was set in training; 0: the usual."""
+        instances = self.training.get("instances")
+        depots = instances.get("most_routes", 0) if isinstance(instances, dict) else 0
+        return depots if isinstance(depots, int) and depots > 0 else 0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Weights:

@@ -128,6 +128,11 @@ class Problem(Protocol):
         """The same problem with 2-opt moves that change no route allowed or not."""
         ...
 
+    def with_depots(self, depots: int) -> "Problem":
+        """The same problem with this number of depots in a tour, where there are depots and so many are enough; 0: the
+        usual number. Policies are best with the number that they were trained with."""
+        ...
+
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         """A tour as routes of instance indices, without the depot and without empty routes."""
         ...

@@ -24,8 +24,11 @@ from dact.problems.loads import searched_loads
 from dact.problems.unit_square import instance_points, set_points
 
 
-def depots_for(demand_MN: NDArray[np.int64], capacity_M: NDArray[np.int64], routes_needed: int = 0) -> int:
-    """Number of depots: the paper's for its sizes, otherwise a quarter more than a packing needs.
+def depots_for(
+    demand_MN: NDArray[np.int64], capacity_M: NDArray[np.int64], routes_needed: int = 0, preferred: int = 0
+) -> int:
+    """Number of depots: the preferred if that leaves a packing two spare vehicles, otherwise the paper's for its sizes
+    and a quarter more than a packing needs for others.
 
     One more than `routes_needed`, so that a given start still has a free vehicle. Never more than one per
     customer and one spare, never fewer than two.
@@ -33,8 +36,8 @@ def depots_for(demand_MN: NDArray[np.int64], capacity_M: NDArray[np.int64], rout
     customers = demand_MN.shape[1] - 1
     packed = int(construct.first_fit_decreasing(demand_MN[:, 1:], capacity_M).max()) + 1
     usual = 10 if customers <= 20 else 20
-    wanted = max(usual, -(-packed * 5 // 4) + 2, routes_needed + 1)
-    return int(max(2, min(wanted, customers + 1)))
+    roomy = preferred if preferred > packed else max(usual, -(-packed * 5 // 4) + 2)
+    return int(max(2, min(max(roomy, routes_needed + 1), customers + 1)))
 
 
 def _batch(
@@ -82,6 +85,8 @@ class Cvrp:
     view: str | None = CAPACITY
     idle: bool = True
     """Allow 2-opt moves that change no route."""
+    preferred_depots: int = 0
+    """Depots in a tour where they are enough; 0: the paper's number."""
 
     def collate(self, instances: Sequence[Instance], routes_needed: int = 0) -> Batch:
         """One row per instance; costs by each instance's own rule."""
@@ -96,7 +101,7 @@ class Cvrp:
         """One row per instance of a set; Euclidean costs unless the set has another rule."""
         if instances.rule != "euclidean":
             return self.collate(list(instances))
-        depots = depots_for(instances.demand, instances.capacity)
+        depots = depots_for(instances.demand, instances.capacity, preferred=self.preferred_depots)
         demand, room = (torch.from_numpy(x.copy()) for x in searched_loads(instances.demand, instances.capacity))
         return _batch(*set_points(instances), demand, room, depots, None)
 
@@ -138,6 +143,10 @@ class Cvrp:
         """The same with or without moves that change no route."""
         return replace(self, idle=idle)
 
+    def with_depots(self, depots: int) -> "Cvrp":
+        """The same with this number of depots in a tour, where they are enough."""
+        return replace(self, preferred_depots=depots)
+
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         """The customers between depots."""
         routes: list[list[int]] = []
@@ -149,5 +158,6 @@ class Cvrp:
         return tuple(tuple(route) for route in routes if route)
 
     def _depots(self, instance: Instance, routes_needed: int) -> int:
-        depots = depots_for(instance.demand[None], np.array([instance.capacity]), routes_needed)
+        room_M = np.array([instance.capacity])
+        depots = depots_for(instance.demand[None], room_M, routes_needed, self.preferred_depots)
         return min(depots, instance.vehicles) if instance.vehicles else depots

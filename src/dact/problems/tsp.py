@@ -93,6 +93,10 @@ class Tsp:
         """The same with or without moves that change nothing."""
         return replace(self, idle=idle)
 
+    def with_depots(self, depots: int) -> "Tsp":
+        """The same: there are no depots."""
+        return self
+
     def routes(self, batch: Batch, tour_N: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         """The tour itself."""
         return (tuple(tour_N),)

@@ -151,8 +151,8 @@ class TrainConfig:
         return self.schedule.horizon // self.ppo.segment
 
     def searched_problem(self) -> Problem:
-        """The problem with the moves allowed in training."""
-        return PROBLEMS[self.problem].with_idle_moves(self.idle_moves)
+        """The problem with the moves and the depots of the training."""
+        return PROBLEMS[self.problem].with_idle_moves(self.idle_moves).with_depots(self.instances.most_routes)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain containers."""
