@@ -70,6 +70,30 @@ def test_files_of_a_folder(dact, peers: None, tmp_path: Path):
         assert [row["instance"] for row in csv.DictReader(stream)] == ["a", "b"]
 
 
+def test_a_sample_of_files_beside_rows_of_all(dact, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Every second file: a page that names the files, and says what must be said of solvers measured before."""
+    monkeypatch.setattr("dact.bench.peers.solvers.PEERS", (FAKE, named("Told", terms="Said of it.")))
+    folder, out = tmp_path / "mine", tmp_path / "out"
+    folder.mkdir()
+    for name in ("a", "b", "c"):
+        generate_set("tsp", 7, 1, seed=ord(name)).save_npz(folder / f"{name}.npz")
+    values = tmp_path / "values.csv"
+    values.write_text("name,value\na,2.0\nb,2.0\nc,2.0\n")
+    command = ["bench", "peers", "--files", folder, "--best-known", values, "--cores", 1, "--out", out]
+    assert dact(*command, "--seconds", "0.1", "--only", "told").code == 0
+    sample = ["--every", 2, "--with", out / "mine.csv"]
+    assert dact(*command, "--seconds", "0.2", "--only", "fake", *sample).code == 0
+    page = (out / "mine-every-2.md").read_text()
+    assert "Files: a, c." in page
+    assert "Said of it." in page
+    assert [line.split(" | ")[4] for line in page.splitlines() if line.startswith(("| Fake", "| Told"))] == [
+        "0.2",
+        "0.1",
+    ]
+    with (out / "mine-every-2.csv").open() as stream:
+        assert [row["instance"] for row in csv.DictReader(stream)] == ["a", "c"]
+
+
 def test_an_interruption_keeps_the_rows(dact, file: Path, peers: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Exit code 130; page and pictures have what was measured, and the same command goes on from there."""
     from dact.cli import bench_peers
@@ -97,6 +121,7 @@ def test_an_interruption_keeps_the_rows(dact, file: Path, peers: None, tmp_path:
         (["SET", "--seconds", "1,x"], ["seconds", "'x'"]),
         (["SET", "--seconds", "1,-3"], ["seconds", "'-3'"]),
         (["SET", "--limit", "0"], ["limit 0"]),
+        (["SET", "--every", "2"], ["--every", "--files"]),
         (["SET", "--cores", "100000"], ["cores 100000"]),
         (["SET", "--cores-as", "0"], ["cores-as 0"]),
         (["SET", "--only", "cplex"], ["cplex", "ortools"]),

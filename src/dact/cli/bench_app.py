@@ -86,6 +86,9 @@ def bench_peers(
         str | None, typer.Option(help="For the whole set, or each file; default: 1,3,10,30,100 (files: 1,10,60).")
     ] = None,
     limit: Annotated[int | None, typer.Option(help="The first so many instances or files.")] = None,
+    every: Annotated[
+        int | None, typer.Option(metavar="K", help="With --files: a sample, every K-th file; its files say so.")
+    ] = None,
     cores: Annotated[int | None, typer.Option(help="Default: all.")] = None,
     only: Annotated[
         list[str] | None,
@@ -114,7 +117,7 @@ def bench_peers(
 ) -> None:
     """Run OR-Tools, PyVRP, HGS and LKH beside our searches: the same instances, time, machine and checker.
 
-    Rows go to --out as they are measured; after Ctrl-C the same command goes on. `pip install 'dact[peers]'`.
+    Rows go to --out as they are measured; after Ctrl-C the same command goes on. `pip install 'dact\\[peers]'`.
     """
     from dact.cli.bench_peers import PeersRequest, bench_peers
 
@@ -123,6 +126,7 @@ def bench_peers(
         files=files,
         seconds=seconds,
         limit=limit,
+        every=every,
         cores=cores,
         only=tuple(only or ()),
         references=references,

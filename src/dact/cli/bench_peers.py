@@ -45,6 +45,8 @@ class PeersRequest:
     """A folder or a pattern."""
     seconds: str | None
     limit: int | None
+    every: int | None
+    """Every so many files."""
     cores: int | None
     only: tuple[str, ...]
     references: Path | None
@@ -59,12 +61,14 @@ class PeersRequest:
     def __post_init__(self) -> None:
         if (self.instances is None) == (self.files is None):
             raise InputError("name either a set or --files, a folder of instances")
-        for option in ("limit", "cores", "count_as", "cores_as"):
+        for option in ("limit", "every", "cores", "count_as", "cores_as"):
             value = getattr(self, option)
             if value is not None and value < 1:
                 raise InputError(f"{option.replace('_', '-')} {value} is below 1")
         if self.files is not None and (self.count_as or self.cores_as):
             raise InputError("--count-as and --cores-as are for sets: every file has a time of its own")
+        if self.files is None and self.every:
+            raise InputError("--every is for --files: a set takes --limit")
         if self.files is None and self.best_known is not None:
             raise InputError("--best-known is for --files: reference costs of a set are in its file, or --references")
         if self.files is not None and self.references is not None:
@@ -91,7 +95,9 @@ class PeersRequest:
         for fault in inputs.faults:
             note(f"left out: {fault}")
         folder = self.files if self.files.is_dir() else self.files.parent
-        return Contest.of_files(folder.resolve().name or "files", inputs.instances[: self.limit], cores)
+        name = folder.resolve().name or "files"
+        name += f"-every-{self.every}" if self.every else ""
+        return Contest.of_files(name, inputs.instances[:: self.every or 1][: self.limit], cores)
 
     def solvers(self, contest: Contest) -> list[Solver]:
         """Those asked for."""
@@ -116,7 +122,8 @@ class PeersRequest:
         """What was called, without the folders of this machine."""
         target = [self.instances.name] if self.instances else ["--files", self.files.name if self.files else ""]
         words = ["dact", "bench", "peers", *target, "--seconds", ",".join(f"{each:g}" for each in self.times)]
-        numbers = {"limit": self.limit, "cores": self.cores, "count-as": self.count_as, "cores-as": self.cores_as}
+        numbers = {"limit": self.limit, "every": self.every, "cores": self.cores}
+        numbers |= {"count-as": self.count_as, "cores-as": self.cores_as}
         words += [word for name, value in numbers.items() if value for word in (f"--{name}", str(value))]
         words += ["--cpu-time"] if self.cpu_time else []
         named = {"references": self.references, "best-known": self.best_known}
@@ -140,7 +147,7 @@ def bench_peers(request: PeersRequest, *, as_json: bool) -> int:
     found, hidden = points(contest, rows, scale)
     report = Report(
         contest=contest,
-        solvers=solvers,
+        solvers=list(all_solvers(contest.cores, request.device).values()),
         points=found,
         scale=scale,
         left_out=[*map(str, desk.left_out), *hidden],

@@ -9,10 +9,13 @@ from dact.plotting.styles import COLOURS, DASHES, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 MARKERS = "osD^vP*X"
 NOTHING = 1e-4
 """Gaps below this many percent count as zero: they are rounding errors."""
+NARROW = 100
+"""An axis that spans less has labels between the powers of ten."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +65,29 @@ def plot_race(lines: Sequence[Line], title: str, across: str, ax: "Axes | None" 
         ax.scatter(across_none, [floor] * len(none), s=30, marker=marker, color="white", edgecolors=colour, zorder=3)
     ax.set_xscale("log")
     ax.set_yscale("log", nonpositive="clip")
+    for axis in (ax.xaxis, ax.yaxis):
+        _plain_numbers(axis)
     ax.grid(which="major", color="#e4e4e4", linewidth=0.8)
     ax.set_axisbelow(True)
-    for text in ax.legend(fontsize="x-small", frameon=False).get_texts():
+    # Handles long enough to tell dashes from a line.
+    for text in ax.legend(fontsize="x-small", frameon=False, handlelength=3.6).get_texts():
         text.set_parse_math(False)
-    return label(ax, title, across, "mean gap, %" + (f" (hollow: below {NOTHING:g})" if grounded else ""))
+    return label(
+        ax, title, across, "mean gap, %" + (f" (hollow, at the bottom: below {NOTHING:g})" if grounded else "")
+    )
+
+
+def _plain_numbers(axis: "Axis") -> None:
+    """0.01, 1, 1,000 instead of powers of ten; twos and fives too where hardly any power is in sight."""
+    low, high = axis.get_view_interval()
+
+    def major(value: float, place: int | None) -> str:
+        return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+
+    def minor(value: float, place: int | None) -> str:
+        digit = f"{value:e}"[0]
+        return major(value, place) if digit in "25" and high / low < NARROW else ""
+
+    axis.set_major_formatter(major)
+    axis.set_minor_formatter(minor)
+    axis.set_tick_params(which="both", labelsize="small")

@@ -31,6 +31,7 @@ class Report:
 
     contest: Contest
     solvers: Sequence[Solver]
+    """All that there are: rows of earlier calls are shown too, with what has to be said of their solvers."""
     points: Sequence[Point]
     scale: Scale
     left_out: Sequence[str] = ()
@@ -46,11 +47,16 @@ class Report:
         """Markdown."""
         parts = [f"# {self.title}", self.table(), *([f"![]({self.contest.name}.png)"] if self.points else [])]
         parts += self.notes()
+        if not self.contest.of_one_set:
+            parts.append(f"Files: {', '.join(part.name for part in self.contest.rounds)}.")
         if self.left_out:
             parts.append("Left out:\n\n" + "\n".join(f"- {each}" for each in self.left_out))
-        machines = "; ".join(sorted({_machine(point) for point in self.points})) or "no machine"
-        parts.append(f"Made by `{self.command}` on {machines}. Every row of it is in `{self.contest.name}.csv`.")
+        parts.append(f"Made by `{self.command}` on {self._machines}. Measured rows are in `{self.contest.name}.csv`.")
         return "\n\n".join(parts) + "\n"
+
+    @property
+    def _machines(self) -> str:
+        return "; ".join(sorted({_machine(point) for point in self.points})) or "no machine"
 
     @property
     def title(self) -> str:
@@ -129,7 +135,7 @@ class Report:
         """What the picture has to say itself."""
         few = f"Dashed: measured with {len(self.contest.rounds[0].members):,} instances and scaled."
         busy = [] if self.scale.cpu_time or not self._disturbed() else ["Some left cores idle: see the page."]
-        return [*([few] if self._is_scaled else []), *self._terms(), *busy]
+        return [f"On {self._machines}.", *([few] if self._is_scaled else []), *self._terms(), *busy]
 
     def _draw(self, path: Path) -> Path:
         import matplotlib as mpl
