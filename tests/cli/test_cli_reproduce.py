@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 
 def test_files(dact, tmp_path: Path):
     """A name gives files, which are named on stderr and in the JSON."""
@@ -29,3 +31,18 @@ def test_missing_models(dact, tmp_path: Path):
     assert answer.code == 2
     assert answer.err.splitlines()[-1].startswith("error: aspects needs weights that ")
     assert "`dact reproduce aspects --train` trains them (about 2 minutes on one H200)" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["main", "--instances", 0], ["instances 0"]),
+        (["main", "--instances", 10_001], ["instances 10001", "10,000"]),
+        (["main", "--quick", "--instances", 5], ["--quick", "--instances"]),
+        (["main", "--seeds", 2], ["main", "--seeds"]),
+        (["gray-code", "--instances", 2], ["gray-code", "--instances"]),
+    ],
+)
+def test_numbers_that_make_no_sense(dact, options: list[object], words: list[str], tmp_path: Path):
+    """Refused before anything is done."""
+    dact("reproduce", *options, "--out", tmp_path).refused(*words)

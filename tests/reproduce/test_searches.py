@@ -13,6 +13,7 @@ from dact.reproduce import STUDIES, NeedsError, Request, Table, paper, reproduce
 from dact.reproduce.base import Cell
 from dact.reproduce.libraries import LibrariesConfig, copies
 from dact.reproduce.main_table import MainConfig
+from dact.reproduce.peers_beside import beside
 from dact.reproduce.published_sets import published_set
 from dact.reproduce.sizes import SizesConfig, with_wavelengths
 from dact.reproduce.stability import StabilityConfig
@@ -21,7 +22,7 @@ TINY = {
     "main_table": MainConfig(sets=(("tsp", 20), ("cvrp", 20)), count=2, steps=(1, 2), rounds=2),
     "stability": StabilityConfig(sets=(("tsp", 20),), count=3, steps=(2, 4), seeds=2),
     "sizes": SizesConfig(sizes=(20,), count=2, steps=2),
-    "libraries": LibrariesConfig(most=1, runs=2, faster=2500),
+    "libraries": LibrariesConfig(count=1, runs=2, faster=2500, smallest=True),
 }
 
 
@@ -54,6 +55,18 @@ def test_main(tiny: Request):
     assert all(cost > 3 for cost in table["cost"])
     assert table["cost"][1] <= table["cost"][0]
     assert table["paper: cost"] == [None] * 8
+
+
+def test_other_solvers_beside_the_main_table():
+    """Rows of the committed comparison, scaled, with what must be said of LKH; sets without rows are named."""
+    folder = Path(__file__).parents[2] / "docs/reproduction/peers"
+    (table,), told, missing = beside([("tsp", 20), ("tsp", 100)], folder)
+    found = columns(table)
+    assert missing == ["TSP20"]
+    assert set(found["solver"]) == {"OR-Tools", "PyVRP", "LKH"}
+    assert set(found["on"]) == {"2 cores scaled to 16"}
+    assert "academic use only" in told[-1]
+    assert beside([("tsp", 20)], folder) == ([], [], ["TSP20"])
 
 
 def test_main_goes_on(tiny: Request):
@@ -114,6 +127,30 @@ def test_libraries(tiny: Request, data: Path):
     assert set(instances["instance"]) == {"eil51", "X-n101-k25"}
     assert set(instances["paper: average"]) == {None}
     assert all(best <= average for best, average in zip(bands["best"], bands["average"], strict=True))
+
+
+def test_libraries_spread_over_sizes():
+    """Some of many are from all sizes; all, where there are not more."""
+    sets = [generate_set("tsp", size, 1, 0) for size in range(5, 15)]
+    assert [each.customers for each in LibrariesConfig(count=3).of(sets)] == [6, 10, 13]
+    assert LibrariesConfig(count=10).of(sets) == LibrariesConfig().of(sets) == sets
+    assert [each.customers for each in LibrariesConfig(count=2, smallest=True).of(sets)] == [5, 6]
+
+
+def test_fewer_instances_and_seeds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """A reduced version has files and blocks of its own kind, says so, and keeps the paper's number beside it."""
+    full = StabilityConfig(sets=(("tsp", 20),), steps=(2,))
+    monkeypatch.setattr("dact.reproduce.stability.FULL", full)
+    request = Request(out=tmp_path, instances=3, seeds=2, device="cpu")
+    _, paths = reproduce("stability", request)
+    page = paths[0].read_text()
+    assert (
+        "**A reduced version**, smaller than the full one: 3 instances instead of 10,000, 2 seeds instead of 10."
+        in page
+    )
+    assert "command: dact reproduce stability --instances 3 --seeds 2 --device cpu" in page
+    assert len(list((tmp_path / "runs/stability-instances3-seeds2").glob("*.jsonl"))) == 2
+    assert STUDIES["stability"].minutes(request) == 0.5
 
 
 def test_libraries_need_data(tiny: Request):

@@ -11,6 +11,10 @@ from dact.cli import options
 def reproduce(
     name: Annotated[str | None, typer.Argument(help="A table or figure of the paper; without one: a list.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller, for a CPU; the files say what is smaller.")] = False,
+    instances: Annotated[
+        int | None, typer.Option(metavar="M", help="Fewer of each set or library; the files say so.")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(metavar="S", help="Fewer seeds; the files say so.")] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the files.")] = Path("out/reproduction"),
     data: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Public instances and references: tsplib/, cvrplib/.")
@@ -36,6 +40,14 @@ def reproduce(
         raise typer.Exit(list_studies(as_json=as_json))
     place = models or DEFAULT_MODELS
     request = Request(
-        out=out, quick=quick, data=data, models=place, train=train, shard=parse_shard(shard), device=device
+        out=out,
+        quick=quick,
+        instances=instances,
+        seeds=seeds,
+        data=data,
+        models=place,
+        train=train,
+        shard=parse_shard(shard),
+        device=device,
     )
     raise typer.Exit(reproduce_one(name, request, as_json=as_json))

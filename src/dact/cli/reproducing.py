@@ -30,10 +30,11 @@ def reproduce_one(name: str, request: Request, *, as_json: bool) -> int:
     from dataclasses import replace
 
     study = find_study(name)
+    study.check(request)
     check_folder("--out", request.out)
     if study.gpu_minutes and not request.quick:
         more = f", and up to {_minutes(study.training_minutes)} min of training" if request.train else ""
-        note(f"{name}: about {_minutes(study.gpu_minutes)} min on one H200{more}; needs: {study.needs}")
+        note(f"{name}: about {_minutes(study.minutes(request))} min on one H200{more}; needs: {study.needs}")
     interrupts = Interrupts()
     try:
         with interrupts, Bar(name) as bar:

@@ -37,6 +37,7 @@ def find_study(name: str) -> Study:
 def reproduce(name: str, request: Request) -> tuple[Outcome, list[Path]]:
     """Make a table or figure and write its files; NeedsError if a required input is missing."""
     study = find_study(name)
+    study.check(request)
     outcome = study.make(request)
     return outcome, write(study, request, outcome)
 

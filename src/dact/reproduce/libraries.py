@@ -8,10 +8,11 @@ import numpy as np
 from dact.instances import InstanceSet, facts_of, read_set
 from dact.pipeline import SolveConfig
 from dact.reproduce import paper
-from dact.reproduce.base import Cell, NeedsError, Outcome, Request, Study, Table
+from dact.reproduce.base import Cell, NeedsError, Outcome, Request, Study, Table, asked, fewer, listed
 from dact.reproduce.runs import Done, SetSearch, device_of, do, unfinished
 
-SEED = 1
+SEED, MOST = 1, 29
+"""MOST: files of the larger library, in the paper."""
 BANDS = ((50, 100), (100, 150), (150, 201))
 GAPS = dict.fromkeys(("best", "average", "paper: best", "paper: average"), 2)
 BY_INSTANCE = dict.fromkeys(("library", "instance", "customers", "search", "T")) | GAPS
@@ -37,14 +38,23 @@ LIBRARIES = (
 
 @dataclass(frozen=True, kw_only=True)
 class LibrariesConfig:
-    """How many instances and runs; steps are those of the paper divided by `faster`."""
+    """How many instances of each library and runs; steps are those of the paper divided by `faster`."""
 
-    most: int | None = None
+    count: int | None = None
+    """None: all."""
     runs: int = 10
     faster: int = 1
+    smallest: bool = False
+    """Take the smallest, where not all are taken; otherwise they are spread evenly over the sizes."""
+
+    def of(self, sets: list[InstanceSet]) -> list[InstanceSet]:
+        """As many of them, which are in order of their sizes."""
+        if self.count is None or self.smallest or self.count >= len(sets):
+            return sets[: self.count]
+        return [sets[(2 * number + 1) * len(sets) // (2 * self.count)] for number in range(self.count)]
 
 
-FULL, QUICK = LibrariesConfig(), LibrariesConfig(most=2, runs=2, faster=200)
+FULL, QUICK = LibrariesConfig(), LibrariesConfig(count=2, runs=2, faster=200, smallest=True)
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ class InstanceGaps:
 
 def make(request: Request) -> Outcome:
     """A table by size and one of all instances."""
-    config = QUICK if request.quick else FULL
+    config = asked(FULL, QUICK, request)
     cases = [case for library in LIBRARIES for case in _cases(library, config, request)]
     done = do("libraries", [run for *_, run in cases], request)
     results = [
@@ -92,8 +102,11 @@ def make(request: Request) -> Outcome:
             "(TSPLIB) and 5k (CVRPLIB) is short, 10k long; augmented is 10k with x4 and x6. Patience 10 and 20. "
             "As in the paper, instances below 99 nodes are searched by tsp50, other TSP by tsp100, CVRP by cvrp100.",
         ),
-        smaller=f"the smallest {config.most} instances of each library, {config.runs} runs instead of {FULL.runs}, "
-        f"T divided by {config.faster}, for which the paper has no numbers",
+        smaller=listed(
+            f"{config.count} instances of each library, {'the smallest' if config.smallest else 'evenly by size'}",
+            fewer(config.runs, FULL.runs, "runs"),
+            f"T divided by {config.faster}, for which the paper has no numbers" if config.faster > 1 else "",
+        ),
         missing=unfinished(done),
         device=device_of(done),
     )
@@ -103,7 +116,7 @@ def _cases(library: LibraryFolder, config: LibrariesConfig, request: Request) ->
     sets = [copies(path, config.runs) for path in _paths(library, request)]
     sets.sort(key=lambda each: (each.customers, each.name))
     cases = []
-    for instances in sets[: config.most]:
+    for instances in config.of(sets):
         for search, settings in _searches(library, instances, config, request).items():
             cases.append(
                 (
@@ -188,5 +201,6 @@ STUDY = Study(
     make=make,
     needs="--data with tsplib/ and cvrplib/",
     gpu_minutes=8,
-    quick=f"{QUICK.most} instances of each library, {QUICK.runs} runs, T divided by {QUICK.faster}",
+    instances=MOST,
+    quick=f"{QUICK.count} instances of each library, {QUICK.runs} runs, T divided by {QUICK.faster}",
 )

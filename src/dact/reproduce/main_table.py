@@ -7,7 +7,9 @@ import numpy as np
 from dact.instances import facts_of
 from dact.pipeline import SolveConfig
 from dact.reproduce import paper
-from dact.reproduce.base import Cell, Outcome, Request, Study, Table
+from dact.reproduce.base import Cell, Outcome, Request, Study, Table, asked, fewer, listed
+from dact.reproduce.peers_beside import FOLDER as PEERS
+from dact.reproduce.peers_beside import beside
 from dact.reproduce.published_sets import SEED as SET_SEED
 from dact.reproduce.published_sets import published_set
 from dact.reproduce.runs import Done, SetSearch, device_of, do, unfinished
@@ -35,9 +37,10 @@ FULL, QUICK = MainConfig(), MainConfig(count=4, steps=(5, 20, 50), rounds=50)
 
 def make(request: Request) -> Outcome:
     """One table of all sets."""
-    config = QUICK if request.quick else FULL
+    config = asked(FULL, QUICK, request)
     runs = [run for problem, size in config.sets for run in _runs(problem, size, config, request)]
     done = do("main", runs, request)
+    others, told, unmeasured = beside(config.sets, PEERS)
     return Outcome(
         outputs=(
             Table(
@@ -46,6 +49,7 @@ def make(request: Request) -> Outcome:
                 columns=COLUMNS,
                 rows=[_row(each) for each in done],
             ),
+            *others,
         ),
         instances=f"{config.count:,} of each set, numpy's legacy generator, seed {SET_SEED}",
         seeds=f"search {SEED}",
@@ -54,16 +58,22 @@ def make(request: Request) -> Outcome:
             "better than the paper's LKH3). Gaps to the published mean compare with Concorde (TSP) and LKH3 (CVRP) on "
             "other draws, so that a tenth of a percent may be chance, and with few instances all of it. The paper's "
             "instances are other draws too, and its times are for one RTX 2080 Ti. Seconds are of whole calls.",
+            *told,
         ),
-        smaller=f"{config.count} instances instead of {FULL.count:,}, T = {_listed(config)} (for which the paper "
-        f"has no rows) instead of {_listed(FULL)}, {config.rounds} rounds instead of {FULL.rounds:,}",
-        missing=(*unfinished(done), *_without_references(request)),
+        smaller=_smaller(config),
+        missing=(*unfinished(done), *_missing(request, unmeasured)),
         device=device_of(done),
     )
 
 
-def _listed(config: MainConfig) -> str:
-    return ", ".join(f"{steps:,}" for steps in config.steps)
+def _smaller(config: MainConfig) -> str:
+    times, usual = (", ".join(f"{steps:,}" for steps in each.steps) for each in (config, FULL))
+    shorter = f"T = {times} (for which the paper has no rows) instead of {usual}"
+    return listed(
+        fewer(config.count, FULL.count, "instances"),
+        "" if times == usual else shorter,
+        fewer(config.rounds, FULL.rounds, "rounds"),
+    )
 
 
 def augmentations(problem: str) -> int:
@@ -112,9 +122,10 @@ def _papers(done: Done) -> paper.PaperRow | None:
     return None if config.search == "hybrid" else searches.get(f"{config.steps}{copies}")
 
 
-def _without_references(request: Request) -> tuple[str, ...]:
-    peers = "rows of other solvers in the same time on the same machine: they are measured on their own"
-    return (peers,) if request.data is not None else (peers, "gaps to references: --data DATA has them")
+def _missing(request: Request, unmeasured: list[str]) -> list[str]:
+    peers = f"other solvers for {', '.join(unmeasured)}: `dact bench peers SET` measures them, on CPU cores"
+    references = "gaps to references: --data DATA has them"
+    return [*([peers] if unmeasured else []), *([references] if request.data is None else [])]
 
 
 STUDY = Study(
@@ -125,4 +136,5 @@ STUDY = Study(
     needs="nothing; --data for gaps to references",
     gpu_minutes=32,
     quick=f"{QUICK.count} instances, T up to {QUICK.steps[-1]}",
+    instances=FULL.count,
 )

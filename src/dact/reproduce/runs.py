@@ -58,7 +58,10 @@ def do(study: str, runs: Sequence[SetSearch], request: Request) -> list[Done]:
 
 def runs_folder(study: str, request: Request) -> Path:
     """Where the finished blocks of a reproduction are kept."""
-    return request.out / FOLDER / (f"{study}-quick" if request.quick else study)
+    parts = [study, "quick" if request.quick else ""]
+    parts += [f"instances{request.instances}" if request.instances else ""]
+    parts += [f"seeds{request.seeds}" if request.seeds else ""]
+    return request.out / FOLDER / "-".join(part for part in parts if part)
 
 
 def _do_one(run: SetSearch, folder: Path, request: Request, share: tuple[float, float]) -> Done:

@@ -7,7 +7,7 @@ from dact.pipeline import SolveConfig
 from dact.plotting.panels import new_figure
 from dact.plotting.spread import plot_runs
 from dact.reproduce import paper
-from dact.reproduce.base import Cell, Outcome, Picture, Request, Study, Table
+from dact.reproduce.base import Cell, Outcome, Picture, Request, Study, Table, asked, fewer, listed
 from dact.reproduce.published_sets import SEED as SET_SEED
 from dact.reproduce.published_sets import published_set
 from dact.reproduce.runs import Done, SetSearch, device_of, do, unfinished
@@ -36,12 +36,11 @@ FULL, QUICK = StabilityConfig(), StabilityConfig(sets=(("tsp", 20), ("cvrp", 20)
 
 def make(request: Request) -> Outcome:
     """A box plot for each problem, and their numbers."""
-    config = QUICK if request.quick else FULL
+    config = asked(FULL, QUICK, request)
     groups = {(*each, steps): _runs(each, steps, config, request) for each in config.sets for steps in config.steps}
     done = do("stability", [run for runs in groups.values() for run in runs], request)
     waiting = iter(done)
     costs = {group: [next(waiting).found.mean_cost for _ in runs] for group, runs in groups.items()}
-    sizes = "" if config.sets == FULL.sets else "20 customers instead of 100, "
     return Outcome(
         outputs=(_picture(costs, config), _table(costs, done)),
         instances=f"{config.count:,} of each set, numpy's legacy generator, seed {SET_SEED}",
@@ -50,8 +49,12 @@ def make(request: Request) -> Outcome:
             "The paper: in all cases the range of the boxes is within 0.005 over 10,000 instances. Over fewer "
             "instances it is wider, by the square root of how many fewer.",
         ),
-        smaller=f"{sizes}{config.count} instances instead of {FULL.count:,}, {config.seeds} seeds instead of "
-        f"{FULL.seeds}, T up to {config.steps[-1]} instead of {FULL.steps[-1]:,}",
+        smaller=listed(
+            "" if config.sets == FULL.sets else "20 customers instead of 100",
+            fewer(config.count, FULL.count, "instances"),
+            fewer(config.seeds, FULL.seeds, "seeds"),
+            fewer(config.steps[-1], FULL.steps[-1], "steps at most"),
+        ),
         missing=unfinished(done),
         device=device_of(done),
     )
@@ -108,4 +111,6 @@ STUDY = Study(
     make=make,
     gpu_minutes=42,
     quick=f"20 customers, {QUICK.count} instances, {QUICK.seeds} seeds, T up to {QUICK.steps[-1]}",
+    instances=FULL.count,
+    seeds=FULL.seeds,
 )

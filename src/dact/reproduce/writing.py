@@ -32,6 +32,8 @@ class Stamp:
     date: str
     seeds: str
     instances: str
+    version: str
+    """Full, quick or reduced."""
     smaller: str
 
     @classmethod
@@ -46,7 +48,8 @@ class Stamp:
             date=datetime.datetime.now(datetime.UTC).date().isoformat(),
             seeds=outcome.seeds,
             instances=outcome.instances,
-            smaller=outcome.smaller if request.quick and outcome.smaller else NOT_SMALLER,
+            version=request.version,
+            smaller=outcome.smaller if request.version != "full" and outcome.smaller else NOT_SMALLER,
         )
 
     def lines(self) -> list[str]:
@@ -87,7 +90,7 @@ def page(study: Study, outcome: Outcome, stamp: Stamp) -> str:
     """The Markdown page of an outcome."""
     parts = [f"# {study.name}", f"{study.what} ({study.where})"]
     if stamp.smaller != NOT_SMALLER:
-        parts.append(f"**A quick version**, smaller than the full one: {stamp.smaller}.")
+        parts.append(f"**A {stamp.version} version**, smaller than the full one: {stamp.smaller}.")
     for output in outcome.outputs:
         parts.append(f"## {output.title}")
         parts.append(markdown(output) if isinstance(output, Table) else f"![]({stem(study, output)}.png)")
