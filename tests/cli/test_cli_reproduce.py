@@ -25,6 +25,13 @@ def test_unknown_name(dact, tmp_path: Path):
     dact("reproduce", "figures", "--out", tmp_path).refused("'figures'", "gray-code")
 
 
+def test_what_it_takes_is_said_first(dact, tmp_path: Path):
+    """Minutes on a GPU for what is asked for, and what it needs; before anything else."""
+    answer = dact("reproduce", "libraries", "--instances", 3, "--out", tmp_path)
+    assert answer.code == 2
+    assert answer.err.startswith("libraries: about 1 min on one H200; needs: --data with tsplib/ and cvrplib/\n")
+
+
 def test_missing_models(dact, tmp_path: Path):
     """Where nothing can be made without models, one sentence names the command that trains them."""
     answer = dact("reproduce", "aspects", "--out", tmp_path, "--models", tmp_path / "none")

@@ -5,7 +5,7 @@ import json
 from dact.cli.screen import FAILED, Bar, emit, note
 from dact.cli.targets import check_folder
 from dact.interrupts import INTERRUPTED, Interrupts
-from dact.reproduce import STUDIES, Request, find_study, reproduce
+from dact.reproduce import STUDIES, Request, Study, find_study, reproduce
 
 
 def list_studies(*, as_json: bool) -> int:
@@ -32,9 +32,8 @@ def reproduce_one(name: str, request: Request, *, as_json: bool) -> int:
     study = find_study(name)
     study.check(request)
     check_folder("--out", request.out)
-    if study.gpu_minutes and not request.quick:
-        more = f", and up to {_minutes(study.training_minutes)} min of training" if request.train else ""
-        note(f"{name}: about {_minutes(study.minutes(request))} min on one H200{more}; needs: {study.needs}")
+    if not request.quick:
+        _announce(study, request)
     interrupts = Interrupts()
     try:
         with interrupts, Bar(name) as bar:
@@ -56,6 +55,15 @@ def reproduce_one(name: str, request: Request, *, as_json: bool) -> int:
     ):
         return FAILED
     return 0
+
+
+def _announce(study: Study, request: Request) -> None:
+    """How long it takes and what it needs, unless a CPU does it in seconds."""
+    searches, training = study.minutes(request), study.training_minutes if request.train else 0.0
+    parts = [f"about {_minutes(searches)} min"] if searches else []
+    parts += [f"up to {_minutes(training)} min of training"] if training else []
+    if parts:
+        note(f"{study.name}: {' and '.join(parts)} on one H200; needs: {study.needs}")
 
 
 def _minutes(minutes: float) -> str:

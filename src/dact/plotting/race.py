@@ -81,10 +81,10 @@ def _plain_numbers(axis: "Axis") -> None:
     """0.01, 1, 1,000 instead of powers of ten; twos and fives too where hardly any power is in sight."""
     low, high = axis.get_view_interval()
 
-    def major(value: float, place: int | None) -> str:
+    def major(value: float, place: float) -> str:
         return f"{value:,.0f}" if value >= 1 else f"{value:g}"
 
-    def minor(value: float, place: int | None) -> str:
+    def minor(value: float, place: float) -> str:
         digit = f"{value:e}"[0]
         return major(value, place) if digit in "25" and high / low < NARROW else ""
 

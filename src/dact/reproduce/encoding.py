@@ -41,7 +41,7 @@ def make(request: Request) -> Outcome:
         instances=f"none: positions 0 to {POSITIONS - 1} of a tour, {DIM} dimensions",
         notes=(
             "The paper's claims, by eye: the cyclic encoding shows that head and tail of a tour are neighbours, the "
-            "absolute one does not (5b), and its vectors lie on a closed curve (5c). In numbers, below: "
+            "absolute one does not (5b), and its vectors lie on a closed curve (5c). In numbers, in the table: "
             "1 is the same direction, -1 the opposite one. `cyclic` is the authors' code, which smooths and centres "
             "its table; the paper's formula alone is beside it.",
         ),
