@@ -1,8 +1,7 @@
 """`dact bench search` and `dact bench precision`."""
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dact.bench import (
@@ -12,15 +11,13 @@ from dact.bench import (
     Comparison,
     SearchCase,
     SearchTiming,
-    append_rows,
-    check_columns,
     compare,
     measure_search,
     paired_sets,
     with_file,
 )
-from dact.cli.screen import Bar, emit, note, show_table
-from dact.cli.targets import check_file
+from dact.cli.bench_rows import check_rows, keep_row
+from dact.cli.screen import Bar, note, show_table
 from dact.instances import InputError, read
 from dact.pipeline import SolveConfig
 
@@ -61,7 +58,7 @@ def bench_search(request: SearchRequest, config: SolveConfig, out: Path | None, 
     cases = request.cases()
     for timing in _under_bar(cases, config, QUICK_SECONDS if request.quick else 1.0):
         timings.append(timing)
-        _keep(timing, out, as_json)
+        keep_row(timing, out, as_json=as_json)
     note(f"a search step on {timings[0].device} in {timings[0].precision}; the authors' code on one H200")
     show_table(COLUMNS, [_row(timing) for timing in timings])
 
@@ -85,14 +82,12 @@ def bench_precision(
         sets = paired_sets(QUICK_SIZES if quick else PAIRED_SIZES, count)
         for each in compare(sets, one, other, lambda done, cost: bar.show(done, f"mean of these {cost:,.6g}")):
             found.append(each)
-            _keep(each, out, as_json)
+            keep_row(each, out, as_json=as_json)
     show_table(PAIR_COLUMNS, [_pair_row(each) for each in found])
 
 
 def _check(out: Path | None, kind: type[SearchTiming | Comparison], config: SolveConfig, quick: bool) -> None:
-    if out is not None:
-        check_file("--out", out, (".csv",))
-        check_columns(out, kind)
+    check_rows(out, kind)
     if config.torch_device().type == "cpu" and not quick:
         raise InputError("these workloads take hours without a GPU: add --quick for tiny ones")
 
@@ -103,14 +98,6 @@ def _under_bar(cases: Sequence[SearchCase], config: SolveConfig, seconds: float)
             following = cases[place].name if place < len(cases) else ""
             bar.show(place / len(cases), f"{timing.case}: {timing.p50_ms:g} ms", title=following)
             yield timing
-
-
-def _keep(row: SearchTiming | Comparison, out: Path | None, as_json: bool) -> None:
-    """Write a row at once, so that an interruption loses no measurement."""
-    if as_json:
-        emit(json.dumps(asdict(row)))
-    if out is not None:
-        append_rows(out, [row])
 
 
 def _row(timing: SearchTiming) -> tuple[str, ...]:

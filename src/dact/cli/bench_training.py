@@ -1,14 +1,12 @@
 """`dact bench train`."""
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 
 import torch
 
-from dact.bench import QUICK_CASES, TRAIN_CASES, TrainCase, TrainTiming, append_rows, check_columns, measure_training
-from dact.cli.screen import emit, note, show_table
-from dact.cli.targets import check_file
+from dact.bench import QUICK_CASES, TRAIN_CASES, TrainCase, TrainTiming, measure_training
+from dact.cli.bench_rows import check_rows, keep_row
+from dact.cli.screen import note, show_table
 from dact.instances import InputError
 from dact.training import load_config
 
@@ -27,18 +25,13 @@ COLUMNS = (
 
 def bench_training(config: Path | None, out: Path | None, *, quick: bool, as_json: bool) -> None:
     """Measure, print, and append rows where asked."""
-    if out is not None:
-        check_file("--out", out, (".csv",))
-        check_columns(out, TrainTiming)
+    check_rows(out, TrainTiming)
     timings = []
     for timing in measure_training(_cases(config, quick)):
         timings.append(timing)
-        if as_json:
-            emit(json.dumps(asdict(timing)))
+        keep_row(timing, out, as_json=as_json)
     note(f"seconds for one batch of training on {timings[0].device}; the authors' code on one H200")
     show_table(COLUMNS, [_row(timing) for timing in timings])
-    if out is not None:
-        append_rows(out, timings)
 
 
 def _cases(config: Path | None, quick: bool) -> tuple[TrainCase, ...]:

@@ -3,7 +3,6 @@
 from dact.kernels.make_move import accepted
 from dact.search.batches import Parts, best_tours, rows_at_once, search_batch
 from dact.search.engines import (
-    AUTO,
     PRECISIONS,
     Engine,
     FusedEngine,
@@ -16,7 +15,7 @@ from dact.search.engines import (
 )
 from dact.search.hybrid import HybridConfig, HybridSearcher, HybridState, usual_walks
 from dact.search.loop import End, Pace, SearchRun, Snapshot, Watcher, best_costs, run
-from dact.search.searcher import Searcher
+from dact.search.searcher import AUTO, Searcher
 from dact.search.state import SearchState, start_state
 from dact.search.step import NEVER, look, step
 from dact.search.stop import Stop

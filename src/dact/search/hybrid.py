@@ -13,12 +13,11 @@ from torch import Tensor
 from dact.kernels import descent
 from dact.problems import Batch
 from dact.search.exact import best_of_all
-from dact.search.searcher import StepByStep
+from dact.search.searcher import AUTO, StepByStep
 from dact.search.state import SearchState
 from dact.search.stop import Stop
 from dact.threads import workers
 
-AUTO = "auto"
 WARPS = 4
 """Walks of one instance per multiprocessor of a GPU. More fit, but are slower."""
 LOOK_SECONDS = 6e-7

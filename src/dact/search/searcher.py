@@ -9,6 +9,9 @@ from dact.problems import Batch
 from dact.search.state import SearchState
 from dact.search.stop import Stop
 
+AUTO = "auto"
+"""The value of a setting that is chosen for the instance, the weights or the device."""
+
 
 class Searcher(Protocol):
     """Advances states of one batch, by steps of the policy or by rounds of another method.

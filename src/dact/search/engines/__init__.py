@@ -4,15 +4,15 @@ import torch
 
 from dact.policy import Policy
 from dact.problems import Problem
-from dact.search.engines.base import AUTO, Engine, SearchConfig, Step
+from dact.search.engines.base import Engine, SearchConfig, Step
 from dact.search.engines.capture import captured
 from dact.search.engines.fused import FusedEngine, why_not
 from dact.search.engines.graphed import GraphedEngine
 from dact.search.engines.plain import PlainEngine
 from dact.search.engines.precision import PRECISIONS, settled_precision
+from dact.search.searcher import AUTO
 
 __all__ = [
-    "AUTO",
     "PRECISIONS",
     "Engine",
     "FusedEngine",

@@ -7,10 +7,8 @@ from torch import Tensor
 
 from dact.operators import OPERATORS, Operator
 from dact.problems import Batch
-from dact.search.searcher import Searcher
+from dact.search.searcher import AUTO, Searcher
 from dact.search.state import SearchState
-
-AUTO = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import torch
 
-from dact.search.engines.base import AUTO
+from dact.search.searcher import AUTO
 
 
 class Precision(NamedTuple):
