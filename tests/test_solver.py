@@ -204,7 +204,7 @@ def test_weights_are_chosen_by_customers(tmp_path: Path, monkeypatch: pytest.Mon
     for size in (20, 50):
         card = dataclasses.replace(shipped.card, name=f"cvrp{size}", size=size)
         save_weights(tmp_path / f"cvrp{size}.safetensors", dataclasses.replace(shipped, card=card))
-    monkeypatch.setattr("dact.policy.weights.SHIPPED", tmp_path)
+    monkeypatch.setattr("dact.cards.SHIPPED", tmp_path)
     instances = generate_set("cvrp", 35, 1, seed=1)
     assert dact.solve(instances[0], steps=0, search="policy").weights == "cvrp20"
     assert [card.name for card in Plan([instances[0]], SolveConfig()).cards()] == ["cvrp20"]

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
-from dact.instances import InputError, Instance, Routes, Start, check, read_start, repaired
+from dact.cards import Card
+from dact.instances import STARTS, InputError, Instance, Routes, Start, check, read_start, repaired
 from dact.instances.stop_lists import COLUMNS as STOP_COLUMNS
 from dact.instances.stop_lists import stop_rows
-from dact.pipeline import STARTS, Answer, Pipeline, SolveConfig, Starts
-from dact.policy import Card, Library
+from dact.pipeline import Answer, Pipeline, SolveConfig, Starts
+from dact.policy import Library
 from dact.problems import Batch, FleetError, routes_for_fleet
 from dact.search import Parts, SearchRun, Stop, Trace, Watcher
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from dact.bench import CpuCase
+from dact.cards import Card
 from dact.cli import bench_cpu, information
 from dact.instances import generate_set, read_set
-from dact.policy import Card, Weights, save_weights
+from dact.policy import Weights, save_weights
 from dact.policy.weights import untrained
 
 

@@ -1,5 +1,6 @@
 """The program as a process of its own."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -35,16 +36,49 @@ def test_mistake(tmp_path: Path):
     assert done.stderr == f"error: {tmp_path / 'gone.tsp'}: does not exist\n"
 
 
-def test_help_does_not_load_torch():
-    """Help comes at once: nothing heavy is imported for it."""
+def _loaded(*arguments: object) -> tuple[list[str], str]:
+    """Which heavy packages a command has imported, and what it said on stderr."""
     code = (
-        "import sys; from dact.cli import main\n"
-        "try: main(['solve', '--help'])\n"
+        f"import sys; from dact.cli import main\n"
+        f"try: main({list(map(str, arguments))!r})\n"
         "except SystemExit: pass\n"
-        "print(sorted({'torch', 'numpy', 'matplotlib'} & set(sys.modules)))"
+        "print(sorted({'torch', 'numba', 'numpy', 'matplotlib'} & set(sys.modules)))"
     )
     done = _python("-c", code)
-    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+    return ast.literal_eval(done.stdout.splitlines()[-1]), done.stderr
+
+
+def test_help_loads_nothing_heavy():
+    """Help comes at once."""
+    assert _loaded("solve", "--help") == ([], "")
+
+
+REFUSALS = {
+    "bad.csv": ("x,y\n1,2\nfoo,3\n", ("solve", "bad.csv"), "line 3: x is 'foo', not a number"),
+    "bad.npz": ("PK", ("evaluate", "bad.npz"), "bad.npz: "),
+    "bad.toml": ("size = [", ("train", "bad.toml"), "is not TOML"),
+    "large.toml": ("[network]\ndim = 4000000000", ("train", "large.toml"), "'network.dim' is 4000000000, but must"),
+    "range.toml": ('sizes = "4-3000000000"', ("train", "range.toml"), "range 4-3000000000 is too large"),
+    "set.toml": ("size = 20", ("train", "set.toml", "--set", "size=1" + 25 * "0"), "setting 'size' is 1000"),
+    "bad.safetensors": ("{", ("solve", "square.tsp", "--weights", "bad.safetensors"), "not a weights file"),
+    "bad.sol": ("Route #1: 9", ("solve", "square.tsp", "--start", "bad.sol"), "bad.sol"),
+    "map.sol": ("Route #1: 9", ("plot", "routes", "square.tsp", "map.sol"), "map.sol"),
+    "bad.jsonl": ("[" * 9, ("plot", "trace", "bad.jsonl"), "is not JSON"),
+    "name": ("", ("solve", "square.tsp", "--out", "x.doc"), "does not end in"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_bad_files_are_refused_without_pytorch(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A file is read, and refused, before PyTorch is imported, which takes two seconds."""
+    monkeypatch.chdir(tmp_path)
+    text, command, sentence = REFUSALS[name]
+    Path("square.tsp").write_text(tsp_text(SQUARE))
+    Path(name).write_text(text)
+    heavy, said = _loaded(*command)
+    assert said.startswith("error: ")
+    assert sentence in said
+    assert heavy == ["numpy"]
 
 
 def test_dir_shows_the_api():

@@ -4,11 +4,11 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
-from dact.instances import Instance
+from dact.instances import STARTS, Instance
 from dact.instances.distances import RULES
 from dact.instances.instance import least_vehicles
 from dact.operators import OPERATORS
-from dact.pipeline import SEARCHES, STARTS
+from dact.pipeline import SEARCHES
 
 UNITS = st.sampled_from([1e-9, 1e-3, 1.0, 7.0, 1e3, 1e6, 1e11])
 LOAD_UNITS = st.sampled_from([1, 1, 3, 10**6, 2**30, 10**11])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from safetensors.torch import save as to_safetensors
 
 from bounds import within_seconds
+from dact.cards import Card
 from dact.cli.checkpoints import convert
 from dact.cli.drawing import read_curves
 from dact.evaluation.results_file import ResultsFile
@@ -22,16 +23,7 @@ from dact.instances import Instance, check, read, read_set, read_solution
 from dact.instances.matrix_files import read_distances
 from dact.instances.published import read_best_known
 from dact.plotting.training import read_training
-from dact.policy import (
-    Card,
-    CriticConfig,
-    DecoderConfig,
-    EncoderConfig,
-    Policy,
-    PolicyConfig,
-    load_weights,
-    make_critic,
-)
+from dact.policy import CriticConfig, DecoderConfig, EncoderConfig, Policy, PolicyConfig, load_weights, make_critic
 from dact.training import load_config
 from dact.training.checkpoint import load_checkpoint
 from fuzz import page

@@ -1,15 +1,19 @@
 """Weights on disk."""
 
 import datetime
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
+from torch import Tensor
 
+from dact import cards
+from dact.cards import Card, read_about, read_card, shipped
 from dact.policy import (
-    Card,
     CriticConfig,
     Policy,
     PolicyConfig,
@@ -18,11 +22,8 @@ from dact.policy import (
     find_weights,
     load_weights,
     make_critic,
-    read_card,
     save_weights,
-    shipped,
     starting_weights,
-    weights,
 )
 
 
@@ -68,13 +69,16 @@ def test_other_files_are_refused_in_one_sentence(tmp_path: Path, content: bytes)
     assert "\n" not in str(caught.value)
 
 
-def test_tensors_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    """A file whose tensors are not those of its config is refused in one sentence."""
+@pytest.mark.parametrize(
+    "spoil", [lambda x: x.pop("actor.encoder.embed.weight"), lambda x: x.update(more=torch.ones(1))]
+)
+def test_tensors_that_do_not_fit_are_refused(spoil: Callable[[dict[str, Tensor]], object], tmp_path: Path) -> None:
+    """A file with fewer or more tensors than its config says is refused in one sentence."""
     path = tmp_path / "w.safetensors"
     save_weights(path, make())
-    about, tensors = weights._read(path)
-    tensors.pop("actor.encoder.embed.weight")
-    save_file(tensors, path, metadata={"dact": __import__("json").dumps(about)})
+    about, tensors = read_about(path), load_file(path)
+    spoil(tensors)
+    save_file(tensors, path, metadata={"dact": json.dumps(about)})
     with pytest.raises(ValueError, match="do not fit the config") as caught:
         load_weights(path)
     assert "\n" not in str(caught.value)
@@ -126,7 +130,7 @@ def test_the_nearest_size_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """Without a name, the problem and then the size decide."""
     for name, problem, size in (("a", "tsp", 20), ("b", "tsp", 100), ("c", "cvrp", 50)):
         save_weights(tmp_path / f"{name}.safetensors", make(problem, 2 if problem == "tsp" else 7, size))
-    monkeypatch.setattr(weights, "SHIPPED", tmp_path)
+    monkeypatch.setattr(cards, "SHIPPED", tmp_path)
     assert find_weights("tsp", 2, 55).card.size == 20
     assert find_weights("tsp", 2, 200).card.size == 100
     assert find_weights("cvrp", 7, 1000).card.size == 50

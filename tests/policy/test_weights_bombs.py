@@ -1,6 +1,8 @@
 """Weights files that ask for too much, or hold what is no number, are refused in one sentence."""
 
 import json
+import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,8 @@ import torch
 from safetensors.torch import save_file
 
 from bounds import within_seconds
-from dact.policy import Card, Policy, PolicyConfig, Weights, load_weights, make_critic, read_card, save_weights
+from dact.cards import Card, check_early, read_card
+from dact.policy import Policy, PolicyConfig, Weights, load_weights, make_critic, save_weights
 
 
 def stored(path: Path, place: tuple[str, ...] = (), value: object = None, poison: float | None = None) -> Path:
@@ -74,12 +77,39 @@ def test_what_weights_say_of_themselves_is_bounded(place: tuple[str, ...], value
             read_card(path)
 
 
+@pytest.mark.parametrize(("place", "value"), [bomb for bomb in BOMBS if type(bomb[1]) is int and bomb[1] > 10**8])
+def test_sizes_are_bounded_without_pytorch(place: tuple[str, ...], value: int, tmp_path: Path) -> None:
+    """No size in the config can be above the number of bytes in the file."""
+    path = stored(tmp_path / "w.safetensors", place, value)
+    with pytest.raises(ValueError, match=rf"w\.safetensors: says {place[-1]} is .*, more than a file of"):
+        check_early(str(path))
+
+
+def test_a_tensor_that_does_not_belong_is_not_read(tmp_path: Path) -> None:
+    """Four gigabytes in a file that takes no room on the disk are refused by their name."""
+    path, last = stored(tmp_path / "w.safetensors"), 2**32
+    content = path.read_bytes()
+    length = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:length])
+    begin = len(content) - length
+    header["actor.more"] = {"dtype": "F32", "shape": [last // 4], "data_offsets": [begin, begin + last]}
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + content[length:])
+    os.truncate(path, 8 + len(text) + begin + last)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    check_early(str(path))
+    with pytest.raises(ValueError, match=r"'actor\.more' is no part of them"):
+        load_weights(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
+
+
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
 def test_numbers_that_are_not_finite_are_refused(number: float, tmp_path: Path) -> None:
     """Weights of a training that went wrong are not searched with."""
     path = stored(tmp_path / "w.safetensors", poison=number)
-    with pytest.raises(ValueError, match=r"'encoder.embed.weight' hold numbers that are not finite"):
-        load_weights(path)
+    for reader in (load_weights, lambda path: check_early(str(path))):
+        with pytest.raises(ValueError, match=r"'encoder.embed.weight' hold numbers that are not finite"):
+            reader(path)
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, "[]", "3", "null", '{"policy":', "9" * 5000, '"' + "\\u" * 9])

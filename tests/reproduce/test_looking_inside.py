@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from dact.policy import Card, Policy, PolicyConfig, PositionConfig, Weights, make_critic, save_weights, single_aspect
+from dact.cards import Card
+from dact.policy import Policy, PolicyConfig, PositionConfig, Weights, make_critic, save_weights, single_aspect
 from dact.reproduce import STUDIES, NeedsError, Request, Table, reproduce
 from dact.reproduce.attention import AttentionConfig, near_rows
 from dact.reproduce.correlations import CorrelationsConfig

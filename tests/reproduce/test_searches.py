@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dact.cards import SHIPPED
 from dact.instances import generate_set
 from dact.policy import load_weights
-from dact.policy.weights import SHIPPED
 from dact.reproduce import STUDIES, NeedsError, Request, Table, paper, reproduce
 from dact.reproduce.base import Cell
 from dact.reproduce.libraries import LibrariesConfig, copies

@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 
 from begun import begun, open_moves
+from dact.cards import SHIPPED
 from dact.operators import OPERATORS
 from dact.policy import Policy, PolicyConfig
-from dact.policy.weights import SHIPPED, Weights, load_weights
+from dact.policy.weights import Weights, load_weights
 from dact.problems import PROBLEMS, Batch
 from dact.search import PlainEngine, SearchConfig, SearchState
 from dact.search.engines.fused import FusedEngine

@@ -11,7 +11,7 @@ import pytest
 import torch
 from tables import rows
 
-from dact.policy.weights import BEST
+from dact.cards import BEST
 from dact.training import make_trainer, train_command
 from dact.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from dact.training.config import to_toml

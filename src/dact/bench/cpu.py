@@ -9,10 +9,10 @@ from datetime import date
 import torch
 
 from dact.bench.measurements import cpu_name, percentiles
+from dact.cards import UNTRAINED
 from dact.instances import generate_set
 from dact.kernels.row_draws import streams
 from dact.policy import find_weights
-from dact.policy.weights import UNTRAINED
 from dact.problems import PROBLEMS
 from dact.provenance import commit
 from dact.search import PlainEngine, SearchConfig, start_state

@@ -1,18 +1,22 @@
 """Answers for people and programs: JSON objects, tables, lists of routes, summaries."""
 
+from __future__ import annotations
+
 import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dact.instances import Instance
 from dact.instances.files import write_atomically
 from dact.instances.measures import route_length, route_load, vehicle_load
 from dact.plotting import cost_text, whole_costs
-from dact.solver import Result
+
+if TYPE_CHECKING:
+    from dact.solver import Result
 
 COLUMNS = ("instance", "nodes", "start", "cost", "improved", "gap", "routes", "steps", "seconds")
 SEEDS_COLUMNS = ("instance", "nodes", "best", "mean", "worst", "gap", "mean gap", "routes", "seeds", "seconds")

@@ -1,4 +1,8 @@
-"""The commands and their options. What they do is imported when they run: PyTorch takes seconds to load."""
+"""The commands and their options.
+
+What a command does is imported when it runs, and what needs PyTorch after its files are read: PyTorch takes two seconds
+to load, for which neither --help nor the sentence about a bad file should wait.
+"""
 
 import sys
 import warnings
@@ -115,15 +119,22 @@ def solve(
     Ctrl-C ends the search, reports and writes the best solutions so far, and exits with code 130. If --out is a folder,
     the same command continues from there.
     """
-    from dact.cli.desk import Outputs
-    from dact.cli.inputs import InputRequest
-    from dact.cli.solving import solve_files
-    from dact.pipeline import SolveConfig
+    from dact import cards
+    from dact.cli.desk import Desk, Outputs
+    from dact.cli.inputs import InputRequest, read_inputs
 
     read, written = (options.taken(settings, group) for group in (options.reading, options.writing))
-    config = SolveConfig.flat(steps=steps, time_limit=time_limit, target=target, seed=seed, **settings)
-    request = InputRequest(files=tuple(files), start=start, **read)
-    raise typer.Exit(solve_files(request, config, Outputs(**written), seeds))
+    outputs = Outputs(**written)
+    inputs = read_inputs(InputRequest(files=tuple(files), start=start, **read))
+    desk = Desk(inputs.instances, outputs, seeds)
+    cards.check_early(settings["weights"])
+
+    from dact.cli.solving import solve_inputs
+    from dact.pipeline import SolveConfig
+
+    kind = start if inputs.start is None else "greedy"
+    config = SolveConfig.flat(steps=steps, time_limit=time_limit, target=target, seed=seed, start=kind, **settings)
+    raise typer.Exit(solve_inputs(inputs, config, desk))
 
 
 @app.command()
@@ -144,7 +155,7 @@ def evaluate(
         Path | None, typer.Option(help="A .jsonl file for finished blocks; the same command continues from it.")
     ] = None,
     as_json: options.Json = False,
-    **settings: object,
+    **settings: Any,  # noqa: ANN401 - of the types that the groups of options have
 ) -> None:
     """Solve a set of instances and report mean cost, mean gap to its reference costs, and speed.
 
@@ -153,12 +164,21 @@ def evaluate(
 
     Ctrl-C keeps the finished blocks in --out and exits with code 130.
     """
-    from dact.cli.evaluating import Work, evaluate_set
+    from dact import cards
+    from dact.cli.inputs import SetRequest, parse_shard
+    from dact.cli.targets import check_file
+
+    if out is not None:
+        check_file("--out", out, (".jsonl",))
+    instances = SetRequest(file=file, max_nodes=max_nodes, limit=limit, shard=shard).read()
+    cards.check_early(settings["weights"])
+
+    from dact.cli.evaluating import Blocks, evaluate_set
     from dact.pipeline import SolveConfig
 
     config = SolveConfig.flat(steps=steps, start=start, seed=seed, **settings)
-    work = Work(file=file, max_nodes=max_nodes, limit=limit, shard=shard, rows=rows, out=out)
-    raise typer.Exit(evaluate_set(work, config, as_json=as_json))
+    blocks = Blocks(shard=parse_shard(shard), rows=rows, out=out)
+    raise typer.Exit(evaluate_set(file, instances, blocks, config, as_json=as_json))
 
 
 @app.command()
@@ -248,7 +268,7 @@ def train(
 
     Ctrl-C and SIGTERM write a checkpoint, print how to continue, and exit with code 130.
     """
-    from dact.cli.training import TrainRequest, train_one, train_sweep
+    from dact.cli.inputs import TrainRequest
 
     request = TrainRequest(
         config=config,
@@ -259,6 +279,9 @@ def train(
         settings=tuple(settings or ()),
         tensorboard=tensorboard,
     )
+
+    from dact.cli.training import train_one, train_sweep
+
     if sweep is None:
         raise typer.Exit(train_one(request, as_json=as_json))
     raise typer.Exit(train_sweep(request, sweep, as_json=as_json))

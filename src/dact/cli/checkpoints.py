@@ -8,11 +8,12 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from dact.cards import Card
 from dact.instances import InputError
 from dact.instances.errors import naming, shown
 from dact.instances.files import read_bytes
 from dact.instances.limits import MAX_NODES
-from dact.policy import Card, Weights, make_critic, save_weights
+from dact.policy import Weights, make_critic, save_weights
 from dact.policy.authors import critic_from_authors, policy_from_authors
 from dact.problems import PROBLEMS
 

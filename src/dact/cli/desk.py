@@ -1,8 +1,11 @@
 """Collects results: the best of each instance is written to its files at once, and printed at the end."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dact.cli.answers import (
     COLUMNS,
@@ -22,7 +25,12 @@ from dact.cli.screen import note, show_table, table_text
 from dact.cli.targets import check_file, film_targets, plot_targets, solution_targets
 from dact.instances import InputError, Instance, write_solution
 from dact.plotting import Film, save_plot
-from dact.solver import Result
+
+if TYPE_CHECKING:
+    from dact.solver import Result
+
+
+MOST_SEEDS = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +52,11 @@ class Outputs:
 
 
 class Desk:
-    """Takes results as they are found. `settings` identify the search when a command is continued."""
+    """Takes results as they are found. Names of files are checked when it is made."""
 
-    def __init__(self, instances: list[Instance], outputs: Outputs, seeds: int, settings: str) -> None:
+    def __init__(self, instances: list[Instance], outputs: Outputs, seeds: int) -> None:
+        if not 1 <= seeds <= MOST_SEEDS:
+            raise InputError(f"seeds {seeds} is not between 1 and {MOST_SEEDS}")
         self.instances, self.outputs, self.seeds = instances, outputs, seeds
         self.solutions = solution_targets(outputs.out, instances)
         self.plots = plot_targets(outputs.plot, instances)
@@ -55,15 +65,25 @@ class Desk:
         self.entries: dict[int, Entry] = {}
         self._saver = Saver()
         self._kept = Kept(outputs.out if len(instances) > 1 else None)
-        self._keys = [key_of(instance, f"{settings}|{seeds}") for instance in instances]
+        self._keys: list[str] = []
         self._told: set[int] = set()
         self._reels: dict[int, Film] = {}
-        self._go_on()
 
     @property
     def failed(self) -> bool:
         """Could anything not be written?"""
         return self._saver.failed
+
+    def go_on(self, settings: str) -> None:
+        """Take over what an interrupted run with the same settings has finished."""
+        self._keys = [key_of(instance, f"{settings}|{self.seeds}") for instance in self.instances]
+        for place, entry in self._kept.entries(self._keys).items():
+            files = [targets[place] for targets in (self.solutions, self.plots, self.films) if targets is not None]
+            if all(file.is_file() for file in files):
+                self.entries[place] = entry
+                self._save(place, entry, {})
+        if self.entries:
+            note(f"going on: {len(self.entries)} of {len(self.instances)} were solved before the interruption")
 
     def take(self, place: int, result: Result, *, last: bool, film: Film | None = None) -> None:
         """Write the files of a result that is the best so far, and show it if it is the last of its instance."""
@@ -91,16 +111,6 @@ class Desk:
                 note(line)
         if complete:
             self._kept.finish()
-
-    def _go_on(self) -> None:
-        """Take over the finished instances of an interrupted run of the same command."""
-        for place, entry in self._kept.entries(self._keys).items():
-            files = [targets[place] for targets in (self.solutions, self.plots, self.films) if targets is not None]
-            if all(file.is_file() for file in files):
-                self.entries[place] = entry
-                self._save(place, entry, {})
-        if self.entries:
-            note(f"going on: {len(self.entries)} of {len(self.instances)} were solved before the interruption")
 
     def _tell(self, place: int) -> None:
         runs = self.runs[place]

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dact.cli.inputs import InputRequest, read_inputs
 from dact.cli.targets import check_file
@@ -14,7 +14,9 @@ from dact.instances.arrays import LARGEST
 from dact.instances.errors import naming, shown
 from dact.instances.files import numbered_lines, read_text
 from dact.plotting import FORMATS, Curve, save_plot, save_traces_plot
-from dact.search import Trace, TracePoint
+
+if TYPE_CHECKING:
+    from dact.search import Trace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +27,7 @@ class Drawn:
     routes: Routes
     cost: float
     steps: int = 0
-    trace: Trace = ()
+    trace: "Trace" = ()
 
     @property
     def gap(self) -> float | None:
@@ -72,12 +74,15 @@ def _curve(line: str) -> Curve:
     trace = answer.get("trace") if isinstance(answer, dict) else None
     if not isinstance(trace, list) or not trace:
         raise InputError("has no list 'trace': it is not an answer of `dact solve --json`")
-    points = tuple(TracePoint(*_numbers(point, 3)) for point in trace)
+    points = [_numbers(point, 3) for point in trace]
     end = _numbers([answer.get("steps"), answer.get("seconds")], 2)
     best = answer.get("best_known")
+
+    from dact.search import TracePoint
+
     return Curve(
         name=str(answer.get("name", "")),
-        trace=points,
+        trace=tuple(TracePoint(*point) for point in points),
         steps=end[0],
         seconds=end[1],
         best_known=None if best is None else _numbers([best], 1)[0],

@@ -1,45 +1,31 @@
 """`dact evaluate`: solves a set and reports its figures."""
 
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dact.cards import UNTRAINED
 from dact.cli.compiling import compile_first
 from dact.cli.screen import FAILED, Bar, emit, note, show_table
-from dact.cli.targets import check_file
 from dact.evaluation import Evaluation, evaluate
-from dact.instances import InputError, InstanceSet, read_set
+from dact.instances import InstanceSet
 from dact.interrupts import INTERRUPTED, Interrupts
 from dact.pipeline import SolveConfig
-from dact.policy.weights import UNTRAINED
 from dact.team import Team
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
-    """The set, its blocks, and the file for finished ones."""
+class Blocks:
+    """How a set is divided into blocks, and the file for finished ones."""
 
-    file: Path
-    max_nodes: int
-    limit: int | None
-    shard: str
+    shard: tuple[int, int]
     rows: int | None
     out: Path | None
 
-    def instances(self) -> InstanceSet:
-        """The set, or the first ones of it."""
-        if self.limit is not None and self.limit < 1:
-            raise InputError(f"limit {self.limit} is below 1")
-        return read_set(self.file, max_nodes=self.max_nodes).take(slice(self.limit))
 
-
-def evaluate_set(work: Work, config: SolveConfig, *, as_json: bool) -> int:
+def evaluate_set(file: Path, instances: InstanceSet, blocks: Blocks, config: SolveConfig, *, as_json: bool) -> int:
     """Evaluate, print where this is the first process, and return the exit code."""
-    if work.out is not None:
-        check_file("--out", work.out, (".jsonl",))
-    instances, shard = work.instances(), parse_shard(work.shard)
     team = Team.join(config.torch_device().type)
     interrupts = Interrupts(patient=team.connected)
     title = f"{instances.name}: {len(instances)} instances"
@@ -51,25 +37,19 @@ def evaluate_set(work: Work, config: SolveConfig, *, as_json: bool) -> int:
                 interrupts.obey()
 
             compile_first(config, interrupts, silent=not team.leads)
-            done = evaluate(instances, config, rows=work.rows, shard=shard, out=work.out, team=team, progress=progress)
+            done = evaluate(
+                instances, config, rows=blocks.rows, shard=blocks.shard, out=blocks.out, team=team, progress=progress
+            )
     except (KeyboardInterrupt, RuntimeError):
         # A process that waits for others when Ctrl-C ends them gets a connection error.
         if not interrupts.asked:
             raise
         if team.leads:
-            note(f"interrupted: {_kept(work.out, len(instances))}")
+            note(f"interrupted: {_kept(blocks.out, len(instances))}")
         return INTERRUPTED
     finally:
         team.leave()
-    return _report(record(work.file, done), as_json=as_json) if team.leads else 0
-
-
-def parse_shard(text: str) -> tuple[int, int]:
-    """'2/4' to (2, 4)."""
-    match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
-    if match is None:
-        raise InputError(f"shard '{text}' is not of the form 1/4")
-    return int(match[1]), int(match[2])
+    return _report(record(file, done), as_json=as_json) if team.leads else 0
 
 
 def record(file: Path, done: Evaluation) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 from dact import __version__
+from dact.cards import Card, read_card, shipped
 from dact.cli.screen import emit, table_text
 from dact.instances import facts_of
 from dact.pipeline import SEARCHES
-from dact.policy import Card, read_card, shipped
 
 PACKAGES = ("torch", "numpy", "triton")
 COLUMNS = ("weights", "problem", "size", "gap", "date")

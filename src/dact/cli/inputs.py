@@ -1,12 +1,15 @@
-"""Inputs of `dact solve`: files, folders and patterns, and best known values."""
+"""Inputs of `dact solve`, `evaluate` and `train`, read before PyTorch, which takes seconds to load, is imported."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
-from os.path import lexists
+from os.path import exists, lexists
 from pathlib import Path
 
-from dact.instances import InputError, Instance, read, read_best_known, read_set
+from dact import cards, settings
+from dact.cli.screen import note
+from dact.instances import STARTS, InputError, Instance, InstanceSet, Start, read, read_best_known, read_set, read_start
 from dact.instances.errors import naming
 from dact.instances.reading import SET_PARSERS
 
@@ -19,7 +22,8 @@ class InputRequest:
     """What to solve."""
 
     files: tuple[Path, ...]
-    start: str
+    start: str = "greedy"
+    """One of STARTS, or a file."""
     rounding: str | None = None
     capacity: float | None = None
     demand_unit: float | None = None
@@ -34,6 +38,8 @@ class Inputs:
     """Instances of all readable files, and errors of the others."""
 
     instances: list[Instance] = field(default_factory=list)
+    start: Start | None = None
+    """An earlier solution to start from."""
     faults: list[InputError] = field(default_factory=list)
 
 
@@ -49,7 +55,36 @@ def read_inputs(request: InputRequest) -> Inputs:
         raise inputs.faults[0]
     if request.best_known is not None:
         inputs.instances = _compared(inputs.instances, request.best_known)
+    inputs.start = _given_start(request.start, inputs.instances)
     return inputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetRequest:
+    """A set to evaluate, or a part of it."""
+
+    file: Path
+    max_nodes: int
+    limit: int | None
+    """Only this many instances."""
+    shard: str
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise InputError(f"limit {self.limit} is below 1")
+        parse_shard(self.shard)
+
+    def read(self) -> InstanceSet:
+        """The set, or the first ones of it."""
+        return read_set(self.file, max_nodes=self.max_nodes).take(slice(self.limit))
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """'2/4' to (2, 4)."""
+    match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
+    if match is None:
+        raise InputError(f"shard '{text}' is not of the form 1/4")
+    return int(match[1]), int(match[2])
 
 
 def read_instances(file: Path, request: InputRequest) -> list[Instance]:
@@ -72,6 +107,28 @@ def read_instances(file: Path, request: InputRequest) -> list[Instance]:
         if request.vehicles is not None:
             members = [member.with_vehicles(request.vehicles) for member in members]
     return members if len(members) > 1 else [replace(members[0], name=file.stem)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainRequest:
+    """Arguments of `dact train`."""
+
+    config: Path | None
+    minutes: float | None
+    resume: Path | None
+    init: str | None
+    out: Path | None
+    settings: tuple[str, ...]
+    tensorboard: bool
+
+    def __post_init__(self) -> None:
+        if self.minutes is not None and not self.minutes >= 0:
+            raise InputError(f"minutes {self.minutes} is not a number from 0 on")
+        if self.resume is not None and (self.out is not None or self.init is not None):
+            raise InputError("a run that goes on has its folder and weights already: leave out --out and --init")
+        cards.check_early(self.init)
+        if self.config is not None:
+            settings.check_early(self.config, self.settings)
 
 
 def _files(given: Iterable[Path]) -> list[Path]:
@@ -104,3 +161,18 @@ def _compared(instances: list[Instance], path: Path) -> list[Instance]:
     if not any(instance.name.lower() in values for instance in instances):
         raise InputError(f"{path}: has a value for none of the instances, '{instances[0].name}' the first of them")
     return [replace(each, best_known=values.get(each.name.lower(), each.best_known)) for each in instances]
+
+
+def _given_start(start: str, instances: list[Instance]) -> Start | None:
+    """The start from a file, repaired if needed; None for "greedy" and "random"."""
+    if start in STARTS:
+        return None
+    path = Path(start)
+    if not path.suffix and not exists(path):
+        raise InputError(f"start '{start}' is neither {' nor '.join(STARTS)} nor a solution file")
+    if len(instances) > 1:
+        raise InputError(f"the start {path} goes with one instance, but {len(instances)} are solved")
+    given = read_start(path, instances[0])
+    for repair in given.repairs:
+        note(f"{path}: {repair}")
+    return given

@@ -32,7 +32,7 @@ def reproduce(
     Ctrl-C keeps finished blocks of searches and the state of trainings in --out, from which the same command goes on,
     and exits with code 130.
     """
-    from dact.cli.evaluating import parse_shard
+    from dact.cli.inputs import parse_shard
     from dact.cli.reproducing import list_studies, reproduce_one
     from dact.reproduce import DEFAULT_MODELS, Request
 

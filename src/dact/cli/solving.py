@@ -1,37 +1,29 @@
-"""`dact solve`: files in, answers out, one by one as they are found."""
+"""`dact solve`: instances in, answers out, one by one as they are found."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from os.path import exists
-from pathlib import Path
 
+from dact.cards import UNTRAINED
 from dact.cli.compiling import compile_first
-from dact.cli.desk import Desk, Outputs
-from dact.cli.inputs import InputRequest, Inputs, read_inputs
+from dact.cli.desk import Desk
+from dact.cli.inputs import Inputs
 from dact.cli.screen import FAILED, Bar, note
-from dact.instances import InputError, Instance, Start, facts_of, read_start
+from dact.instances import Instance, facts_of
 from dact.interrupts import INTERRUPTED, Interrupts
-from dact.pipeline import STARTS, SolveConfig
+from dact.pipeline import SolveConfig
 from dact.plotting import Film
-from dact.policy.weights import UNTRAINED
 from dact.search import Snapshot
 from dact.solver import Plan, Result
 
 SHOWN = 20
 """Names in a message."""
-MOST_SEEDS = 10_000
 
 
-def solve_files(request: InputRequest, config: SolveConfig, outputs: Outputs, seeds: int = 1) -> int:
-    """Read everything, check everything, then search; return the exit code."""
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise InputError(f"seeds {seeds} is not between 1 and {MOST_SEEDS}")
+def solve_inputs(inputs: Inputs, config: SolveConfig, desk: Desk) -> int:
+    """Search, hand the results to the desk, and return the exit code."""
+    instances, start, seeds = inputs.instances, inputs.start, desk.seeds
     replace(config, seed=config.seed + seeds - 1)
-    inputs = read_inputs(request)
-    instances = inputs.instances
-    start = _given_start(request.start, instances)
-    config = config if start is not None else replace(config, start=request.start)
-    desk = Desk(instances, outputs, seeds, f"{config}|{start}")
+    desk.go_on(f"{config}|{start}")
     done, unreached, complete = set(desk.entries), dict[int, str](), False
     with Interrupts() as interrupts:
         try:
@@ -117,21 +109,6 @@ def _say_interrupted(waiting: list[str], *, searched: bool) -> None:
     if waiting:
         others = f" and {len(waiting) - SHOWN} others" if len(waiting) > SHOWN else ""
         note(f"not begun, and so without an answer: {', '.join(waiting[:SHOWN])}{others}")
-
-
-def _given_start(start: str, instances: list[Instance]) -> Start | None:
-    """The start from a file, repaired if needed; None for "greedy" and "random"."""
-    if start in STARTS:
-        return None
-    path = Path(start)
-    if not path.suffix and not exists(path):
-        raise InputError(f"start '{start}' is neither {' nor '.join(STARTS)} nor a solution file")
-    if len(instances) > 1:
-        raise InputError(f"the start {path} goes with one instance, but {len(instances)} are solved")
-    given = read_start(path, instances[0])
-    for repair in given.repairs:
-        note(f"{path}: {repair}")
-    return given
 
 
 def _announce_untrained(plan: Plan) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dact.cli.inputs import TrainRequest
 from dact.cli.screen import emit, note, show_table
 from dact.cli.train_view import TrainView, cost_text
 from dact.interrupts import INTERRUPTED
@@ -15,19 +16,6 @@ from dact.training import Report, TrainingResult, Watch, load_config, train_comm
 from dact.training.command import refuse_taken
 
 COLUMNS = ("setting", "segments", "minutes", "last cost", "best cost", "collapses", "folder")
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainRequest:
-    """Arguments of `dact train`."""
-
-    config: Path | None
-    minutes: float | None
-    resume: Path | None
-    init: str | None
-    out: Path | None
-    settings: tuple[str, ...]
-    tensorboard: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +28,6 @@ class TrainedRun:
 
 def train_one(request: TrainRequest, *, as_json: bool) -> int:
     """Train, report, return the exit code."""
-    _check(request)
     try:
         run = _train(request)
     except KeyboardInterrupt:
@@ -54,7 +41,6 @@ def train_one(request: TrainRequest, *, as_json: bool) -> int:
 
 def train_sweep(request: TrainRequest, sweep: str, *, as_json: bool) -> int:
     """A run for each value in turn, and a table of their costs."""
-    _check(request)
     if request.config is None or request.resume is not None:
         raise ValueError("--sweep starts new runs: it needs a config file and no --resume")
     if launched():
@@ -108,13 +94,6 @@ def record(run: TrainedRun) -> dict[str, Any]:
         "finished": result.finished,
         "interrupted": result.interrupted,
     }
-
-
-def _check(request: TrainRequest) -> None:
-    if request.minutes is not None and not request.minutes >= 0:
-        raise ValueError(f"minutes {request.minutes} is not a number from 0 on")
-    if request.resume is not None and (request.out is not None or request.init is not None):
-        raise ValueError("a run that goes on has its folder and weights already: leave out --out and --init")
 
 
 def _train(request: TrainRequest, title: str = "") -> TrainedRun:

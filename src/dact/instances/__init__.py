@@ -11,10 +11,11 @@ from dact.instances.published import best_known, read_best_known
 from dact.instances.pyvrp_data import from_pyvrp, to_pyvrp
 from dact.instances.reading import read, read_set, with_references
 from dact.instances.solutions import read_solution, write_solution
-from dact.instances.starts import Start, read_start, repaired
+from dact.instances.starts import STARTS, Start, read_start, repaired
 
 __all__ = [
     "FACTS",
+    "STARTS",
     "Facts",
     "InputError",
     "InputWarning",

@@ -12,6 +12,8 @@ from dact.instances.insertion import Draft
 from dact.instances.instance import Instance
 from dact.instances.solutions import read_stops
 
+STARTS = ("greedy", "random")
+"""Starts that need no earlier solution."""
 TOLD = 5
 """Names listed in a sentence."""
 

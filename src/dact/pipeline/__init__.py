@@ -3,14 +3,13 @@
 `dact solve`, `dact evaluate`, `dact bench search` and the validation of a training all use it.
 """
 
-from dact.pipeline.config import STARTS, SolveConfig
+from dact.pipeline.config import SolveConfig
 from dact.pipeline.judge import InfeasibleError, judge, recost
 from dact.pipeline.methods import SEARCHES, Setup
 from dact.pipeline.pipeline import Answer, Found, Pipeline, Starts
 
 __all__ = [
     "SEARCHES",
-    "STARTS",
     "Answer",
     "Found",
     "InfeasibleError",

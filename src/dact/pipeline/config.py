@@ -8,11 +8,11 @@ from typing import Any, Self, get_args, get_type_hints
 
 import torch
 
+from dact.instances import STARTS
 from dact.pipeline.methods import SEARCHES
 from dact.search import AUTO, HybridConfig, SearchConfig, Stop, settled_precision, usual_walks
 
 KINDS = {int: "a whole number", float: "a number", str: "text", type(None): "None", bool: "True or False"}
-STARTS = ("greedy", "random")
 USUAL_STEPS = {"policy": 1000, "hybrid": 5_000}
 """Default steps without any limit: steps of the policy, rounds of the hybrid search."""
 USUAL_POLICY = SearchConfig(operator=AUTO)

@@ -1,4 +1,7 @@
-"""Pictures of solutions and of training: one figure per function, each takes an optional `ax`."""
+"""Pictures of solutions and of training: one figure per function, each takes an optional `ax`.
+
+Importing it loads neither Matplotlib nor PyTorch.
+"""
 
 from dact.plotting.animation import MOVING_FORMATS, check_moving
 from dact.plotting.comparison import save_comparison_plot

@@ -1,15 +1,19 @@
 """Records a search for a moving picture."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dact.instances import Instance, Routes, better_directions, check
 from dact.plotting.animation import save_frames
 from dact.plotting.frames import Frame, Reel
-from dact.problems import PROBLEMS, Batch
-from dact.search import Snapshot
+
+if TYPE_CHECKING:
+    from dact.problems import Batch
+    from dact.search import Snapshot
 
 
 class FilmedResult(Protocol):
@@ -66,6 +70,8 @@ class Film:
 
     def frames(self, result: FilmedResult) -> list[Frame]:
         """The start, each better solution that was seen, and the answer."""
+        from dact.problems import PROBLEMS
+
         problem = PROBLEMS[result.instance.problem]
         between = [(problem.routes(seen.batch, seen.tour_N), seen.seconds) for seen in self._reel.frames()]
         every = [(result.start_routes or result.routes, 0.0), *between, (result.routes, result.seconds)]

@@ -1,10 +1,14 @@
 """What can be drawn, and how its numbers are written."""
 
-from typing import Protocol
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
 
 from dact.instances import Instance, Routes
 from dact.instances.distances import RULES
-from dact.search import Trace
+
+if TYPE_CHECKING:
+    from dact.search import Trace
 
 
 class Solution(Protocol):

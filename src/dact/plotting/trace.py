@@ -10,10 +10,11 @@ from dact.instances import InputError
 from dact.instances.files import write_atomically
 from dact.plotting.solution import Solution, cost_text
 from dact.plotting.styles import COLOURS, DASHES, INK, new_axes, plain
-from dact.search import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from dact.search import Trace
 
 MOST_NAMED = len(COLOURS) * len(DASHES)
 """Number of distinguishable curves; more are all drawn in one faint colour."""
@@ -26,7 +27,7 @@ class Curve:
     """How the best cost of a search fell, and when the search ended."""
 
     name: str
-    trace: Trace
+    trace: "Trace"
     steps: int
     seconds: float
     best_known: float | None = None

@@ -6,21 +6,10 @@ from dact.policy.distribution import PairDistribution
 from dact.policy.encoders import ENCODERS, EncoderConfig
 from dact.policy.policy import Policy, PolicyConfig, adapted, make_critic, single_aspect
 from dact.policy.positions import PositionConfig
-from dact.policy.weights import (
-    Card,
-    Library,
-    Weights,
-    find_weights,
-    load_weights,
-    read_card,
-    save_weights,
-    shipped,
-    starting_weights,
-)
+from dact.policy.weights import Library, Weights, find_weights, load_weights, save_weights, starting_weights
 
 __all__ = [
     "ENCODERS",
-    "Card",
     "Critic",
     "CriticConfig",
     "DecoderConfig",
@@ -35,9 +24,7 @@ __all__ = [
     "find_weights",
     "load_weights",
     "make_critic",
-    "read_card",
     "save_weights",
-    "shipped",
     "single_aspect",
     "starting_weights",
 ]

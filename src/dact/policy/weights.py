@@ -2,71 +2,20 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from dact.cards import UNTRAINED, Card, find_file, nearest, not_finite, read_about
 from dact.policy.critic import Critic
 from dact.policy.policy import Policy, PolicyConfig, make_critic
 
-SHIPPED = Path(__file__).parents[1] / "weights"
-BEST = "best.safetensors"
-"""File name of the best weights in the folder of a run."""
-UNTRAINED = "untrained"
 EMBED = "encoder.embed.weight"
 """(D, F): the one tensor of a policy that depends on the problem."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Card:
-    """Origin of weights and their measured quality."""
-
-    name: str
-    problem: str
-    size: int
-    """Nodes (customers) of the instances they were trained on."""
-    note: str = ""
-    """One sentence: how they were trained, or that they were not."""
-    created: str = ""
-    commit: str = ""
-    gpu_minutes: float = 0.0
-    """GPU minutes of training, including those of the initial weights."""
-    started_from: str = ""
-    """Name of the initial weights, if any."""
-    gaps: dict[str, float] = field(default_factory=dict)
-    """Measured gaps in percent, by what was measured."""
-    training: dict[str, Any] = field(default_factory=dict)
-    """The training config, if there was one."""
-
-    def __post_init__(self) -> None:
-        kinds = {"name": str, "problem": str, "size": int, "note": str, "created": str, "commit": str, "gaps": dict}
-        for name, kind in (kinds | {"gpu_minutes": float | int, "started_from": str, "training": dict}).items():
-            if not isinstance(getattr(self, name), kind):
-                raise ValueError(f"the card's {name} is {getattr(self, name)!r:.60}")
-        if not all(isinstance(gap, float | int) for gap in self.gaps.values()):
-            raise ValueError("the card's gaps are not numbers")
-
-    @property
-    def operator(self) -> str:
-        """The operator they were trained with."""
-        return str(self.training.get("operator", "two_opt"))
-
-    @property
-    def idle_moves(self) -> bool:
-        """Were moves that change no route allowed in training?"""
-        return bool(self.training.get("idle_moves", True))
-
-    @property
-    def depots(self) -> int:
-        """The number of depots in a tour that was set in training; 0: the usual."""
-        instances = self.training.get("instances")
-        depots = instances.get("most_routes", 0) if isinstance(instances, dict) else 0
-        return depots if isinstance(depots, int) and depots > 0 else 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,40 +46,36 @@ def save_weights(path: Path, weights: Weights) -> None:
 
 def load_weights(path: Path) -> Weights:
     """Read a file of `save_weights`; anything else raises ValueError."""
-    about, tensors = _read(path)
+    about = read_about(path)
     try:
         config, card = PolicyConfig.from_dict(about["policy"]), Card(**about["card"])
-        policy, critic = _filled(config, tensors)
-    except (KeyError, TypeError, RuntimeError, ValueError) as error:
+        policy, critic = _filled(config, path)
+    except (KeyError, TypeError, RuntimeError, ValueError, SafetensorError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ValueError(f"{path}: the weights do not fit the config stored with them ({reason})") from error
     for name, value in (*policy.state_dict().items(), *critic.state_dict().items()):
         if not value.isfinite().all():
-            raise ValueError(f"{path}: the weights '{name}' hold numbers that are not finite")
+            raise not_finite(path, name)
     return Weights(policy=policy.eval(), critic=critic.eval(), card=card)
 
 
-def _filled(config: PolicyConfig, tensors: dict[str, Tensor]) -> tuple[Policy, Critic]:
-    """Networks with these tensors. Shapes are checked before memory is allocated."""
-    parts = _part(tensors, "actor."), _part(tensors, "critic.")
+def _filled(config: PolicyConfig, path: Path) -> tuple[Policy, Critic]:
+    """Networks with the tensors of the file. Names and shapes are checked before memory is allocated."""
     with torch.device("meta"):
-        planned = Policy(config), make_critic(config)
-    for network, part in zip(planned, parts, strict=True):
-        for name, value in network.state_dict().items():
-            if name not in part or part[name].shape != value.shape:
-                raise ValueError(f"no '{name}' of shape {tuple(value.shape)}")
+        planned = {"actor.": Policy(config), "critic.": make_critic(config)}
+    shapes = {f"{key}{name}": x.shape for key, net in planned.items() for name, x in net.state_dict().items()}
+    with safe_open(path, framework="pt") as file:
+        held = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+        for name, shape in shapes.items():
+            if held.get(name) != tuple(shape):
+                raise ValueError(f"no '{name.partition('.')[2]}' of shape {tuple(shape)}")
+        for name in held.keys() - shapes.keys():
+            raise ValueError(f"'{name:.60}' is no part of them")
+        tensors = {name: file.get_tensor(name) for name in held}
     policy, critic = Policy(config), make_critic(config)
-    for network, part in zip((policy, critic), parts, strict=True):
-        network.load_state_dict(part)
+    policy.load_state_dict(_part(tensors, "actor."))
+    critic.load_state_dict(_part(tensors, "critic."))
     return policy, critic
-
-
-def read_card(path: Path) -> Card:
-    """Only the card of a weights file."""
-    try:
-        return Card(**_read(path, tensors=False)[0]["card"])
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{path}: not a weights file of DACT (its card is not readable)") from error
 
 
 def untrained(problem: str, features: int, size: int) -> Weights:
@@ -141,11 +86,6 @@ def untrained(problem: str, features: int, size: int) -> Weights:
         policy, critic = Policy(config), make_critic(config)
     card = Card(name=UNTRAINED, problem=problem, size=size, note="untrained: random weights")
     return Weights(policy=policy.eval(), critic=critic.eval(), card=card)
-
-
-def shipped() -> list[Path]:
-    """Weights files in the package, by name."""
-    return sorted(SHIPPED.glob("*.safetensors"))
 
 
 def find_weights(problem: str, features: int, size: int, name: str | None = None) -> Weights:
@@ -164,7 +104,7 @@ class Library:
 
     def find(self, problem: str, features: int, size: int, name: str | None = None) -> Weights:
         """By name or path, or the nearest shipped ones."""
-        path = None if name == UNTRAINED else _nearest(problem, size) if name is None else _named(name)
+        path = None if name == UNTRAINED else nearest(problem, size) if name is None else find_file(name)
         if path is None:
             return untrained(problem, features, size)
         if path not in self._loaded:
@@ -183,7 +123,7 @@ def starting_weights(problem: str, features: int, size: int, name: str) -> Weigh
     """
     if name == UNTRAINED:
         return untrained(problem, features, size)
-    weights = load_weights(_named(name))
+    weights = load_weights(find_file(name))
     config = weights.policy.config
     if weights.card.problem == problem:
         return weights
@@ -196,40 +136,5 @@ def starting_weights(problem: str, features: int, size: int, name: str) -> Weigh
     return replace(weights, policy=policy.eval(), card=replace(weights.card, problem=problem))
 
 
-def _named(name: str) -> Path:
-    """Path of weights by name: a file, shipped weights, or the best weights of a run's folder."""
-    for path in (Path(name), Path(name) / BEST, SHIPPED / f"{name}.safetensors"):
-        if os.path.isfile(path):
-            return path
-    if os.path.isdir(name):
-        raise ValueError(f"{name}: the folder has no best weights yet ({BEST}): validations choose them")
-    known = ", ".join([path.stem for path in shipped()] + [UNTRAINED])
-    raise ValueError(f"weights '{name}' are neither a file, nor the folder of a run, nor one of: {known}")
-
-
-def _nearest(problem: str, size: int) -> Path | None:
-    """Of the shipped weights for the problem, those trained nearest to the size; None if there are none."""
-    cards = [(read_card(path), path) for path in shipped()]
-    fitting = [(abs(card.size - size), card.size, path) for card, path in cards if card.problem == problem]
-    return min(fitting)[2] if fitting else None
-
-
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
-
-
-def _read(path: Path, tensors: bool = True) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            values = {name: file.get_tensor(name) for name in file.keys()} if tensors else {}  # noqa: SIM118
-        about = json.loads(metadata["dact"])
-        if not isinstance(about, dict):
-            raise KeyError("dact")
-        return about, values
-    except FileNotFoundError as error:
-        raise ValueError(f"{path}: there is no such weights file") from error
-    except RecursionError:
-        raise ValueError(f"{path}: not a weights file of DACT (its JSON is nested too deep)") from None
-    except (SafetensorError, KeyError, OSError, ValueError) as error:
-        raise ValueError(f"{path}: not a weights file of DACT ({error})") from error

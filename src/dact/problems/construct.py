@@ -66,10 +66,10 @@ def routes_by_key(batch: Batch, key: Callable[[Tensor], Tensor]) -> Tensor:
         tour_BN[:, place : place + 1] = node_B1
         open_BN = open_BN.scatter(1, node_B1, False)
         room_B1 = torch.where(goes_on_B1, room_B1 - batch.demand_BN.gather(1, node_B1), batch.capacity_B.unsqueeze(1))
-    return _repack(batch, tour_BN, open_BN.any(1))
+    return repacked(batch, tour_BN, open_BN.any(1))
 
 
-def _repack(batch: Batch, tour_BN: Tensor, short_B: Tensor) -> Tensor:
+def repacked(batch: Batch, tour_BN: Tensor, short_B: Tensor) -> Tensor:
     """Repack rows that have run out of depots; FleetError names the first that cannot be packed."""
     for row in short_B.nonzero().flatten().tolist():
         demand_C = batch.demand_BN[row, batch.depots :].cpu().numpy().astype(np.int64)

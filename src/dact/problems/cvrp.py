@@ -17,7 +17,7 @@ from dact.kernels.pick_move.moves import close_idle
 from dact.kernels.row_draws import many_draws
 from dact.kernels.tour_view import CAPACITY, tour_view
 from dact.operators import Operator, two_opt
-from dact.problems import capacity, construct, distributions
+from dact.problems import capacity, construct, distributions, nearest
 from dact.problems.base import Batch
 from dact.problems.distributions import UNIFORM, InstanceConfig
 from dact.problems.loads import searched_loads
@@ -123,6 +123,8 @@ class Cvrp:
 
     def greedy_start(self, batch: Batch) -> Tensor:
         """Always to the nearest unserved customer that fits; home when none does."""
+        if nearest.suits(batch):
+            return construct.repacked(batch, *nearest.nearest_tours(batch))
         return construct.routes_by_key(batch, batch.distance_from)
 
     def given_start(self, batch: Batch, routes: Sequence[Sequence[Sequence[int]]]) -> Tensor:

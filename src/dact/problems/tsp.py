@@ -12,6 +12,7 @@ from dact.kernels.pick_move.moves import close_idle
 from dact.kernels.row_draws import many_draws
 from dact.kernels.tour_view import COORDINATES, tour_view
 from dact.operators import Operator, two_opt
+from dact.problems import nearest
 from dact.problems.base import Batch
 from dact.problems.distributions import UNIFORM, InstanceConfig, draw_points
 from dact.problems.unit_square import instance_points, set_points
@@ -67,6 +68,8 @@ class Tsp:
 
     def greedy_start(self, batch: Batch) -> Tensor:
         """From node 0 always to the nearest node not yet visited."""
+        if nearest.suits(batch):
+            return nearest.nearest_tours(batch)[0]
         tour_BN = torch.zeros(batch.rows, batch.length, dtype=torch.long, device=batch.device)
         visited_BN = torch.zeros_like(tour_BN, dtype=torch.bool)
         visited_BN[:, 0] = True

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dact.cards import SHIPPED
 from dact.pipeline import SolveConfig
 from dact.policy import Weights, load_weights, save_weights
-from dact.policy.weights import SHIPPED
 from dact.reproduce import paper
 from dact.reproduce.base import Cell, Outcome, Request, Study, Table
 from dact.reproduce.models import ABSOLUTE, CYCLIC, extent, needed, training_minutes

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from dact.cards import BEST
 from dact.instances import InputError
 from dact.plotting.training import read_training
-from dact.policy.weights import BEST
 from dact.reproduce.base import NeedsError, Request
 from dact.reproduce.models import Model
 from dact.reproduce.runs import FOLDER, runs_folder

@@ -5,8 +5,8 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from dact.policy import Card, Weights, save_weights
-from dact.policy.weights import BEST
+from dact.cards import BEST, Card
+from dact.policy import Weights, save_weights
 from dact.provenance import commit
 from dact.training.buffers import snapshot, write
 from dact.training.checkpoint import Progress

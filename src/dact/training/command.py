@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from pathlib import Path
 
+from dact.cards import BEST
 from dact.interrupts import Interrupts
 from dact.policy import CriticConfig, Policy, PolicyConfig, adapted, make_critic, starting_weights
-from dact.policy.weights import BEST
 from dact.problems import PROBLEMS
 from dact.team import ALONE, Team
 from dact.threads import one_thread_per_operation

@@ -5,19 +5,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dact.instances.errors import naming
-from dact.instances.files import read_text
+from dact import settings
 from dact.operators import OPERATORS
 from dact.policy import CriticConfig, DecoderConfig, EncoderConfig, PolicyConfig, PositionConfig
 from dact.problems import PROBLEMS, InstanceConfig, Problem
-from dact.training import settings
 from dact.training.curriculum import CurriculumConfig, ScheduleConfig
 from dact.training.networks import RuntimeConfig
 from dact.training.ppo import PpoConfig
 from dact.training.validation import ValidationConfig
 
-CONFIG_BYTES = 2**16
-"""Largest config file; the shipped ones have a tenth of this."""
 LARGEST_BATCH = 2**30
 """Largest product of rows, positions and steps of a segment."""
 PAPERS_CRITIC = CriticConfig()
@@ -161,8 +157,7 @@ class TrainConfig:
 
 def load_config(path: Path, changes: Sequence[str] = ()) -> TrainConfig:
     """Read a TOML file and apply `key=value` or `table.key=value` changes."""
-    with naming(path):
-        plain = settings.parse(read_text(path, CONFIG_BYTES))
+    plain = settings.read(path)
     try:
         return from_dict(changed(plain, changes))
     except ValueError as error:

@@ -1,12 +1,16 @@
 """Builds a Terrain from coordinates or matrices: neighbour lists and least gains."""
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from dact.kernels.descent.job import LEAST_GAIN, Terrain
+from dact.kernels.descent.nearest import nearest_in_plane
 
 CHUNK = 2**24
 """Distances that are held at a time while neighbours are found."""
+FEW = 500
+"""Up to so many nodes all pairs are looked at in the plane as well."""
 SORTED = 4_000
 """Up to so many nodes all distances of a node are sorted; beyond that only those of the nearest ones."""
 EXACT = 2**24
@@ -68,6 +72,9 @@ def _nearest(
     instances, nodes, _ = coordinates_IN2.shape
     if neighbours < 1:
         return torch.zeros(instances, nodes, 0, dtype=torch.uint16, device=coordinates_IN2.device)
+    if distance_MNN is None and nodes > FEW and coordinates_IN2.device.type == "cpu":
+        lists_I = [nearest_in_plane(points.double().numpy(), depots, neighbours) for points in coordinates_IN2]
+        return torch.from_numpy(np.stack(lists_I).astype(np.uint16))
     rows, step = max(1, CHUNK // nodes), max(1, CHUNK // nodes**2)
     parts = []
     for first in range(0, instances, step):

@@ -6,16 +6,37 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from dact.instances import InputError
-from dact.instances.errors import brief, shown
+from dact.instances.errors import brief, naming, shown
+from dact.instances.files import read_text
 from dact.instances.limits import MAX_NODES
 
+CONFIG_BYTES = 2**16
+"""Largest file; the shipped ones have a tenth of this."""
 CONFIG_DOTS = 1000
 """Most dots in a file; the shipped ones have a tenth of this."""
+RANGES = "sizes"
+"""The setting that may be a range of numbers, such as "20-60/10"."""
 LARGEST_NUMBER = 2**31 - 1
 """Largest absolute value of any setting."""
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A TOML file as plain containers, without numbers that no setting has."""
+    with naming(path):
+        plain = parse(read_text(path, CONFIG_BYTES))
+        _refuse_large(plain)
+    return plain
+
+
+def check_early(path: Path, changes: Sequence[str]) -> None:
+    """Refuse a file, or `key=value` changes, for what can be seen without PyTorch, which the dataclasses need."""
+    read(path)
+    for key, _, text in (change.partition("=") for change in changes):
+        _refuse_large({key.strip(): _value(text.strip())})
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -69,8 +90,7 @@ def _checked(wanted: Any, value: Any, key: str) -> Any:  # noqa: ANN401 - a type
         value = _span(value) if isinstance(value, str) else value
         items = value if isinstance(value, list | tuple) else (value,)
         return tuple(_checked(get_args(wanted)[0], item, key) for item in items)
-    if type(value) is int and abs(value) > LARGEST_NUMBER:
-        raise ValueError(f"setting '{key}' is {shown(value)}, but must be at most {LARGEST_NUMBER} in size")
+    _refuse_large({key: value})
     if wanted is float and type(value) is int:
         return float(value)
     if wanted is str and type(value) is bool:
@@ -80,6 +100,20 @@ def _checked(wanted: Any, value: Any, key: str) -> Any:  # noqa: ANN401 - a type
     if type(value) is not wanted:
         raise ValueError(f"setting '{key}' is {shown(value)}, but must be of type {wanted.__name__}")
     return value
+
+
+def _refuse_large(plain: dict[str, Any]) -> None:
+    """Numbers beyond LARGEST_NUMBER, and long ranges of sizes, are refused by the name of their setting."""
+    waiting = list(plain.items())
+    for key, value in waiting:
+        if isinstance(value, dict):
+            waiting += [(f"{key:.60}.{name}", inner) for name, inner in value.items()]
+        elif isinstance(value, list | tuple):
+            waiting += [(key, inner) for inner in value]
+        elif type(value) is int and abs(value) > LARGEST_NUMBER:
+            raise InputError(f"setting '{key:.60}' is {shown(value)}, but must be at most {LARGEST_NUMBER} in size")
+        elif isinstance(value, str) and key == RANGES:
+            _span(value)
 
 
 def literal(value: object) -> str:
@@ -138,7 +172,7 @@ def _span(text: str) -> list[int] | str:
     if found is None:
         return text
     if max(len(part or "") for part in found.groups()) > 9:
-        raise ValueError(f"range {text.strip()[:60]} is too large")
+        raise InputError(f"range {text.strip()[:60]} is too large")
     low, high, step = (int(part or 1) for part in found.groups())
     check_size(high)
     return list(range(low, high + 1, step)) if low <= high and step > 0 else text
