@@ -71,7 +71,7 @@ def assert_gradients(case: Case, actual: tuple[Tensor, ...], expected: tuple[Ten
         assert distance(ours, theirs) < tolerance(name, dtype), name
 
 
-@pytest.mark.parametrize(("size", "rows"), [(5, 3), (16, 5), (20, 3), (31, 2), (33, 2), (64, 1), (100, 2), (120, 1)])
+@pytest.mark.parametrize(("size", "rows"), [(5, 3), (16, 5), (20, 3), (31, 2), (33, 2), (64, 1), (100, 1), (120, 1)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.usefixtures("poisoned")
 def test_gradients_of_a_layer(size: int, rows: int, dtype: torch.dtype, device: str) -> None:
@@ -86,12 +86,12 @@ def test_gradients_of_a_layer(size: int, rows: int, dtype: torch.dtype, device: 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.usefixtures("poisoned")
 def test_gradients_through_layers(dtype: torch.dtype, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three layers with a gradient of the usual size in training, and few programs, so that each has several rows."""
+    """Two layers with a gradient of the usual size in training, and few programs, so that each has several rows."""
     from dact.kernels.dual_layer import backward
 
     skip_unless_launched(dtype, device)
     monkeypatch.setattr(backward, "MULTIPROCESSORS", 4)
-    case = Case(9, 17, device, features=7, layers=3)
+    case = Case(5, 17, device, features=7, layers=2)
     case.grad *= 1e-7
     assert_gradients(case, case.gradients(dtype), case.truth()[1], dtype)
 

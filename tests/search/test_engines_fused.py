@@ -23,9 +23,10 @@ NEEDS_GPU = (pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), 
 
 
 def policy_for(problem_name: str) -> Policy:
-    """A random policy."""
+    """A random policy of two layers: the first has a kernel of its own, all others are alike."""
     torch.manual_seed(0)
-    return Policy(PolicyConfig(features=PROBLEMS[problem_name].features)).to(DEVICE)
+    config = PolicyConfig(features=PROBLEMS[problem_name].features, encoder_config=EncoderConfig(layers=2))
+    return Policy(config).to(DEVICE)
 
 
 @pytest.fixture
@@ -134,7 +135,7 @@ def test_augmented_rows(problem_name: str, batch: Batch) -> None:
     tour_BN = begin.tour_BN.repeat_interleave(3, 0)
     begin = start_state(tour_BN, rows.cost(tour_BN), streams(0, range(batch.rows), DEVICE, copies=3))
     left, right = (
-        engine.advance(rows, begin, 2)
+        engine.advance(rows, begin, 1)
         for engine in (
             FusedEngine(problem, policy, SearchConfig(), precision="float32"),
             PlainEngine(problem, policy, SearchConfig()),

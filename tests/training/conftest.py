@@ -22,7 +22,7 @@ TINY = {
     "schedule": {"epochs": 3, "batches": 2, "rows": 4, "horizon": 6},
     "curriculum": {"rate": 0.02},
     "network": {"dim": 16, "layers": 1},
-    "ppo": {"segment": 2, "actor_rate": 1e-3, "critic_rate": 1e-3},
+    "ppo": {"segment": 2, "update_epochs": 2, "actor_rate": 1e-3, "critic_rate": 1e-3},
     "validation": {"count": 4, "steps": 5, "every_batches": 2},
     "runtime": {"device": "cpu"},
 }
