@@ -1,12 +1,12 @@
 """Instances and solutions on disk and in memory, numpy only, and the independent checker."""
 
 from dact.instances.checker import Routes, Verdict, check, simplest_routes
-from dact.instances.directions import better_directions
 from dact.instances.errors import InputError, InputWarning
 from dact.instances.facts import FACTS, Facts, facts_of
 from dact.instances.generate import capacity_for, generate_set
 from dact.instances.instance import Instance
 from dact.instances.instance_set import InstanceSet
+from dact.instances.measures import better_directions
 from dact.instances.published import best_known, read_best_known
 from dact.instances.pyvrp_data import from_pyvrp, to_pyvrp
 from dact.instances.reading import read, read_set, with_references

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from dact.instances import facts_of
 from dact.pipeline import SolveConfig
+from dact.plotting.curves import plot_runs
 from dact.plotting.panels import new_figure
-from dact.plotting.spread import plot_runs
 from dact.reproduce import paper
 from dact.reproduce.base import Cell, Outcome, Picture, Request, Study, Table, asked, fewer, listed
 from dact.reproduce.published_sets import SEED as SET_SEED
