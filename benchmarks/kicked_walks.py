@@ -9,7 +9,8 @@ from torch import Tensor
 from dact.kernels import descent
 from dact.kernels.row_draws import streams
 from dact.problems import Batch
-from dact.search.hybrid import HybridConfig, _anchored, settled, terrain_of
+from dact.search.hybrid import _anchored, terrain_of
+from dact.search.hybrid_settings import HybridConfig, settled
 
 CENTRES = 64
 """Centres drawn for a row at a time."""

@@ -1,6 +1,9 @@
 """Is a learnt kick worth its time? Random kicks against kicks that begin where a network says, at equal time.
 
     python benchmarks/learnt_kick.py cvrp 100 --init cvrp100 --train 80 --set DATA/validation/cvrp100_seed4321.npz
+    OMP_NUM_THREADS=1 python benchmarks/learnt_kick.py cvrp 100 --init cvrp100 --train 330 --shorten 8 --headroom 0 \\
+        --set DATA/validation/cvrp100_seed4321.npz --count 512 --seconds 2,5,12 --runs 4 --every 150 --powers 2  # a CPU
+    dact bench hybrid --kicks benchmarks/learnt_kick.csv --out docs/reproduction/kicks  # table and picture
 
 A policy's look costs as much as one to three rounds of a kick and a descent, so one look serves many rounds: the
 network gives every customer a chance that a kick which begins there gains, and the centres of the next rounds are
@@ -10,7 +13,7 @@ drawn by these chances. Three tables:
    time that takes is not counted). A network that never sees such trials can hardly do better;
 2. training: the encoder of the policy and a small head learn these chances by supervision, on tours of searches that
    they guide themselves; the factor is how many times as often a guided kick gains as a random one;
-3. equal time: gaps of both on instances with reference costs.
+3. equal time: gaps of both on instances with reference costs. Every run has instances and draws of its own.
 
 docs/log.md has the answer.
 """
@@ -20,6 +23,7 @@ import csv
 import math
 import time
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -27,17 +31,26 @@ import torch
 from kicked_walks import Walk
 from torch import Tensor, nn
 
-from dact.instances import read_set
+from dact.bench.measurements import device_name
+from dact.instances import InstanceSet, read_set
 from dact.kernels.tour_view import tour_view
 from dact.policy import starting_weights
 from dact.problems import PROBLEMS, Batch, Problem
+from dact.provenance import commit
 from dact.search.engines.fused_policy import FusedPolicy
 from dact.search.hybrid import _anchored
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 POWERS = (1, 2, 4)
+PIECES = 1 if DEVICE.type == "cuda" else 10
+"""Times that the clock is read between two looks: on a CPU the rounds between them take long."""
 Guide = Callable[[Walk], Tensor]
 """Gives (R, N - D) chances of the customers."""
+
+
+def spent() -> float:
+    """Seconds of training: on a CPU those that this process had of it, since other work may share the cores."""
+    return time.perf_counter() if DEVICE.type == "cuda" else time.process_time()
 
 
 def now() -> float:
@@ -122,11 +135,11 @@ def train(
     optimiser = torch.optim.Adam([{"params": heads, "lr": 9e-4}, {"params": encoder, "lr": 3e-4}])
     seen: list[tuple[Tensor, Tensor]] = []
     walks: list[tuple[Walk, int]] = []
-    began, number, recent = time.perf_counter(), 0, []
+    began, number, recent = spent(), 0, []
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda _: 0.02 + 0.49 * (1 + math.cos(math.pi * min(1, (time.perf_counter() - began) / seconds)))
+        optimiser, lambda _: 0.02 + 0.49 * (1 + math.cos(math.pi * min(1, (spent() - began) / seconds)))
     )
-    while time.perf_counter() - began < seconds:
+    while spent() - began < seconds:
         which = number % pools
         if number < pools:
             walks.append((Walk(*sampled(network.problem, size, rows, 1000 + number), number), limit * which // pools))
@@ -144,11 +157,11 @@ def train(
         shares = [_learn(network, optimiser, *seen[pick]) for pick in picks]
         schedule.step()
         recent, number = [*recent[-63:], shares[0]], number + 1
-        if number % 100 == 0 or time.perf_counter() - began >= seconds:
+        if number % 100 == 0 or spent() - began >= seconds:
             *guided, anywhere = np.mean(recent, axis=0)
             yield {
                 "table": "training",
-                "seconds": round(time.perf_counter() - began, 1),
+                "seconds": round(spent() - began, 1),
                 "updates": 7 * number,
                 **{f"factor, power {p}": round(float(x / anywhere), 3) for p, x in zip(POWERS, guided, strict=True)},
             }
@@ -173,33 +186,33 @@ def _learn(network: Network, optimiser: torch.optim.Optimizer, features_BNF: Ten
 
 
 def equal_time(
-    problem: Problem, file: Path, count: int, seconds: float, every: int, guides: dict[str, Guide | None]
+    problem: Problem, instances: InstanceSet, seed: int, limit: float, every: int, guides: dict[str, Guide | None]
 ) -> Iterator[dict[str, object]]:
     """Gaps after the same seconds; differences to the first guide's are paired."""
-    instances = read_set(file)
-    referenced = np.flatnonzero(np.isfinite(instances.reference_cost))
-    instances = instances.take(referenced[np.arange(count) % len(referenced)])
     batch = problem.collate_set(instances)
     tour_BN, batch = problem.greedy_start(batch).to(DEVICE), batch.to(DEVICE)
     first_B: np.ndarray | None = None
     for name, guide in guides.items():
-        walk, looked, target = Walk(batch, tour_BN, 9), 0.0, 0
+        walk, looked, target, piece = Walk(batch, tour_BN, seed), 0.0, 0, max(1, every // PIECES)
         began = now()
-        while (share := (now() - began) / seconds) < 1:
-            if guide is not None:
+        while (share := (now() - began) / limit) < 1:
+            if guide is not None and target % (piece * PIECES) == 0:
                 before = now()
                 walk.draw_centres(guide(walk))
                 looked += now() - before
-            target += every
+            target += piece
             walk.advance(walk.rows, target, walk.settings.temperature * walk.settings.cooling**share)
         took = now() - began
         cost_B = batch.cost(_anchored(walk.rows.best_RN)).double().cpu().numpy()
         gap_B = 100 * (cost_B / instances.reference_cost - 1)
         first_B = gap_B if first_B is None else first_B
-        each = np.bincount(np.arange(count) % len(referenced), gap_B - first_B) / (count / len(referenced))
+        _, copy_B = np.unique(instances.numbers, return_inverse=True)
+        each = np.bincount(copy_B, gap_B - first_B) / np.bincount(copy_B)
         yield {
             "table": "equal time",
             "centres": name,
+            "limit": limit,
+            "seed": seed,
             "seconds": round(took, 2),
             "rounds": target,
             "network's share %": round(100 * looked / took, 1),
@@ -207,6 +220,27 @@ def equal_time(
             "more than anywhere": round(float((gap_B - first_B).mean()), 4),
             "error": round(float(each.std() / len(each) ** 0.5), 4),
         }
+
+
+def runs_of(file: Path, count: int, runs: int) -> Iterator[InstanceSet]:
+    """So many instances with references for each run: the next ones of the file, and behind its end the first."""
+    instances = read_set(file)
+    referenced = np.flatnonzero(np.isfinite(instances.reference_cost))
+    for run in range(runs):
+        yield instances.take(referenced[(run * count + np.arange(count)) % len(referenced)])
+
+
+def write(path: Path, rows: list[dict[str, object]]) -> None:
+    """Add rows to a CSV file, and columns where it lacks some."""
+    known: list[dict[str, object]] = []
+    if path.exists():
+        with path.open(newline="") as file:
+            known = list(csv.DictReader(file))
+    rows = [*known, *rows]
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)))
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def main() -> None:
@@ -218,7 +252,10 @@ def main() -> None:
     parser.add_argument("--train", type=float, default=80, help="seconds")
     parser.add_argument("--set", type=Path, help="instances with reference costs")
     parser.add_argument("--count", type=int, default=10_000, help="instances, repeated where the set has fewer")
-    parser.add_argument("--seconds", type=float, default=7.0, help="of each search at equal time")
+    parser.add_argument("--seconds", default="7", help="of each search at equal time, such as 2,5,12")
+    parser.add_argument("--runs", type=int, default=1, help="at equal time, each with other instances and draws")
+    parser.add_argument("--seed", type=int, default=9, help="of the first run")
+    parser.add_argument("--powers", default="1,2", help="of the learnt chances")
     parser.add_argument("--every", type=int, default=100, help="rounds between two looks")
     parser.add_argument("--headroom", type=int, default=400, help="rounds of the first table; 0 leaves it out")
     parser.add_argument("--shorten", type=int, default=1, help="divide the numbers of rows by this, to try things out")
@@ -232,7 +269,8 @@ def main() -> None:
 
     def tell(table: Iterator[dict[str, object]]) -> None:
         for row in table:
-            rows.append({"case": f"{told.problem}{told.size}", **row})
+            measured = {"date": date.today().isoformat(), "commit": commit(), "device": device_name(DEVICE.type)}
+            rows.append({**measured, "case": f"{told.problem}{told.size}", **row})
             print(rows[-1], flush=True)
 
     if told.headroom:
@@ -244,14 +282,13 @@ def main() -> None:
         if told.keep:
             torch.save(network.state_dict(), told.keep)
     if told.set:
-        guides = {"anywhere": None, "learnt": network.guide(1.0), "learnt, squared": network.guide(2.0)}
-        tell(equal_time(problem, told.set, max(4, told.count // part), told.seconds, told.every, guides))
+        guides: dict[str, Guide | None] = {"anywhere": None}
+        guides |= {f"learnt, power {power}": network.guide(float(power)) for power in told.powers.split(",")}
+        for run, instances in enumerate(runs_of(told.set, max(4, told.count // part), told.runs)):
+            for limit in map(float, told.seconds.split(",")):
+                tell(equal_time(problem, instances, told.seed + run, limit, told.every, guides))
     if told.out:
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        with told.out.open("a", newline="") as file:
-            writer = csv.DictWriter(file, names)
-            writer.writeheader()
-            writer.writerows(rows)
+        write(told.out, rows)
 
 
 if __name__ == "__main__":

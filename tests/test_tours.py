@@ -1,5 +1,6 @@
 """Tours, their inverses and rotations."""
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,3 +50,12 @@ def test_in_tour_order_moves_vectors_with_their_nodes() -> None:
     tour_BN = torch.tensor([[0, 2, 1]])
     assert tours.in_tour_order(value_BN, tour_BN).tolist() == [[10, 12, 11]]
     assert tours.in_tour_order(value_BN.unsqueeze(2), tour_BN).flatten().tolist() == [10, 12, 11]
+
+
+def test_legs_that_another_tour_lacks() -> None:
+    """Directions do not matter; copies of a depot are one place, and legs between them do not count."""
+    tour_BN, other_BN = torch.tensor([[0, 1, 2, 3], [0, 1, 2, 3]]), torch.tensor([[0, 3, 2, 1], [0, 2, 1, 3]])
+    assert tours.legs_apart(tour_BN, other_BN).tolist() == [0.0, 0.5]
+    routes_BN, others_BN = torch.tensor([[0, 3, 4, 1, 2, 5]]), torch.tensor([[0, 4, 3, 2, 5, 1]])
+    assert tours.legs_apart(routes_BN, others_BN, depots=3).tolist() == [0.0]
+    assert tours.legs_apart(routes_BN, torch.tensor([[0, 4, 5, 1, 3, 2]]), depots=3).tolist() == [pytest.approx(0.2)]

@@ -48,6 +48,10 @@ class Result:
     """Where the search began."""
     local_optimum: bool = False
     """True if no move of the local search improves the solution."""
+    walks: int = 1
+    """Rows that searched the instance side by side; of the policy search its augmentations."""
+    walks_apart: float = 0.0
+    """Mean share of the legs of their last tours that the answer does not have."""
     repairs: tuple[str, ...] = ()
     """What was changed in an earlier solution to start from it: customers dropped and inserted, routes split."""
     fault: str = ""
@@ -285,6 +289,8 @@ def _result(
         trace=trace,
         interrupted=run.interrupted,
         local_optimum=answer.local_optimum,
+        walks=pipeline.copies,
+        walks_apart=answer.apart,
         repairs=repairs,
         fault=answer.fault,
     )

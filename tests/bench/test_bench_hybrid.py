@@ -16,7 +16,8 @@ from dact.kernels.descent import codes
 from dact.kernels.descent.reference import descend_reference
 from dact.problems import PROBLEMS
 from dact.search import HybridConfig
-from dact.search.hybrid import settled, terrain_of
+from dact.search.hybrid import terrain_of
+from dact.search.hybrid_settings import settled
 from dact.solver import solve
 
 
@@ -52,6 +53,14 @@ def test_settings_are_varied() -> None:
         "pairs, kick_size=4, temperature=0.5",
     ]
     assert found[3].config().hybrid == HybridConfig(kick="pairs", kick_size=4, temperature=0.5)
+
+
+def test_acceptance_reach_and_kinds_of_moves_are_varied() -> None:
+    """Values of all settings of the search can be given, those of neighbourhoods joined by +."""
+    texts = ["kick=pairs,ruin", "cooling=0.1,1", "reach=0,1.5", "neighbourhoods=two_opt,two_opt+or_opt"]
+    found = [each.config().hybrid for each in varied([parse_variant("usual")], texts)]
+    assert len(found) == 16
+    assert found[-1] == HybridConfig(kick="ruin", cooling=1, reach=1.5, neighbourhoods="two_opt+or_opt")
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,36 @@ def test_hybrid(dact, tmp_path: Path):
     assert len((out / "hybrid.csv").read_text().splitlines()) == 2
 
 
+def test_learnt_kicks(dact, tmp_path: Path):
+    """Runs of one kind are one row, whose error is that of independent runs; there is a page and a picture of them."""
+    rows = [
+        "table,case,device,centres,limit,seconds,rounds,network's share %,gap %,more than anywhere,error,date,commit",
+        "equal time,tsp9,one,anywhere,2,2.1,100,0,1.0,0,0,today,c",
+        "equal time,tsp9,one,learnt,2,2.2,90,5,1.1,0.1,0.03,today,c",
+        "equal time,tsp9,one,learnt,2,2.4,80,7,1.3,0.3,0.04,today,c",
+        "equal time,tsp9,one,learnt,8,8.4,800,7,0.3,0.1,0.02,today,c",
+        "training,tsp9,one,,,,,,,,,today,c",
+    ]
+    file, out = tmp_path / "rows.csv", tmp_path / "out"
+    file.write_text("\n".join(rows))
+    answer = dact("bench", "hybrid", "--kicks", file, "--out", out)
+    assert answer.code == 0
+    page = (out / "kicks.md").read_text()
+    assert "| tsp9 | one | 2 s | learnt | 2 | 2.30 | 85 | 6.0 | 1.2000 | +0.2000 | 0.0250 |" in page
+    assert (out / "kicks.png").read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in (out / "kicks.svg").read_bytes()
+
+
+def test_measured_kicks_are_refused_by_name(dact, tmp_path: Path):
+    """Files that are not there, have other rows, or a cell that is no number."""
+    file = tmp_path / "rows.csv"
+    dact("bench", "hybrid", "--kicks", file).refused("rows.csv", "cannot be read")
+    file.write_text("a,b\n1,2\n")
+    dact("bench", "hybrid", "--kicks", file).refused("rows.csv", "no row whose table is 'equal time'")
+    file.write_text("table,limit\nequal time,soon\n")
+    dact("bench", "hybrid", "--kicks", file).refused("row 1", "limit 'soon' is not a number")
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -57,6 +87,7 @@ def test_hybrid(dact, tmp_path: Path):
         (["search", "--quick", "--out", "rows.txt"], ["rows.txt", ".csv"]),
         (["search", "--quick", "--device", "cpu", "--precision", "float16"], ["float16", "GPU"]),
         (["precision", "--device", "cpu"], ["--quick"]),
+        (["hybrid"], ["name a set or instances, or with --kicks"]),
         (["hybrid", "gone.npz"], ["gone.npz", "does not exist"]),
         (["hybrid", "examples/harbour60.vrp", "--variant", "kik=1"], ["kik", "did you mean 'kick'"]),
         (["hybrid", "examples/harbour60.vrp", "--count", "3"], ["count is for one set"]),

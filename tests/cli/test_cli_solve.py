@@ -11,7 +11,7 @@ from dact.instances import check, generate_set, read, read_solution
 KEYS = {
     *("name", "problem", "nodes", "cost", "start_cost", "gap", "best_known"),
     *("interrupted", "numbering", "feasible", "steps", "seconds", "seed", "search", "local_optimum", "weights"),
-    "trace",
+    *("trace", "walks", "walks_apart"),
 }
 
 

@@ -26,8 +26,8 @@ from descent_cases import (
 )
 
 from dact.kernels.descent.job import COUNTS, KICKS, KickConfig, Rows, tour_cost
-from dact.kernels.descent.moves import codes
-from dact.kernels.descent.reference import best_moves_reference
+from dact.kernels.descent.moves import codes, cut
+from dact.kernels.descent.reference import best_moves_reference, candidates_reference, make_moves_reference
 
 FAILED = 1e300
 MOVES = COUNTS.index("moves")
@@ -231,3 +231,28 @@ def test_the_usual_moves(form: Form) -> None:
             tour_RN = rows.best_RN.long()
         assert (best_moves_reference(terrain, tour_RN, source_R, chosen)[0] <= 2 * terrain.least_I).all()
         assert (best_moves_reference(terrain, tour_RN, source_R, every_code(terrain))[0] > terrain.least_I).any()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ties_go_to_the_lowest_number(form: Form, seed: int) -> None:
+    """Of a customer's moves that gain the same, the first is made, in the order of edges cut, partners and kinds."""
+    generator = torch.Generator().manual_seed(seed)
+    matrix_NN = torch.randint(1, 4, (16, 16), generator=generator).fill_diagonal_(0)
+    batch = delivering(
+        torch.rand(16, 2), torch.ones(15, dtype=torch.int32), 4, 5, torch.maximum(matrix_NN, matrix_NN.t())
+    )
+    tour_BN, chosen = starts(batch, seed), codes(routes=True)
+    terrain, rows = terrain_of(batch, tour_BN), begin(terrain_of(batch, tour_BN), tour_BN)
+    form(descent(terrain, rows, kinds=chosen, looks=1))
+    move_RC6, gain_RC = candidates_reference(terrain, tour_BN, torch.arange(ROWS), chosen)
+    move_RUWV6, gain_RUWV = (x.view(ROWS, 15, 16, len(chosen), *x.shape[2:]) for x in (move_RC6, gain_RC))
+    ordered = [(w, k) for edges in range(3) for w in range(15) for k, code in enumerate(chosen) if cut(code) == edges]
+    w_M, k_M = torch.tensor([*ordered, *((15, k) for k in range(len(chosen)))]).unbind(1)
+    gain_RM = gain_RUWV[:, 0, w_M, k_M]
+    # The first of equals: argmax of PyTorch may be any.
+    first_R = (gain_RM == gain_RM.amax(1, keepdim=True)).int().cummax(1).values.eq(0).sum(1)
+    expected_RN = make_moves_reference(tour_BN, move_RUWV6[:, 0, w_M, k_M][torch.arange(ROWS), first_R])
+    gains_R = gain_RM.amax(1) > 0
+    assert torch.equal(rows.work_RN.long(), torch.where(gains_R.unsqueeze(1), expected_RN, tour_BN))
+    assert ((gain_RM == gain_RM.amax(1, keepdim=True)).sum(1) > 1).any()
+    assert gains_R.any()

@@ -15,7 +15,8 @@ from dact.kernels.row_draws import streams
 from dact.problems import PROBLEMS, Batch
 from dact.search import HybridConfig, HybridSearcher, SearchState, Stop, run, start_state
 from dact.search.exact import best_of_all, every_tour
-from dact.search.hybrid import settled, terrain_of
+from dact.search.hybrid import terrain_of
+from dact.search.hybrid_settings import settled
 
 
 def begun(batch: Batch, problem: str, walks: int = 1, seed: int = 0) -> tuple[Batch, SearchState]:
@@ -146,6 +147,15 @@ def test_solve_is_hybrid_and_reproducible(problem: str) -> None:
     assert first.cost < first.start_cost
 
 
+def test_results_say_how_far_walks_are_apart() -> None:
+    """Walks have different tours before they take over from one another; where all tours are tried, they agree."""
+    many = dact.solve(generate_set("tsp", 60, 1, seed=5)[0], steps=5, walks=6, takeover=1000)
+    assert many.walks == 6
+    assert 0 < many.walks_apart < 1
+    tiny = dact.solve(generate_set("tsp", 5, 1, seed=5)[0], steps=20, walks=3)
+    assert tiny.walks_apart == 0
+
+
 def test_harbour60_reaches_its_best_known_cost() -> None:
     """The bundled example within 0.5 % of the best that has been found (12,250), in 1,500 rounds."""
     instance = read("examples/harbour60.vrp")
@@ -213,6 +223,9 @@ def test_rounds_that_the_time_limit_cuts_are_not_reported(problem_name: str, mon
         ({"kick_size": 1001}, "kick_size 1001"),
         ({"temperature": float("nan")}, "temperature nan"),
         ({"takeover": -1}, "takeover -1"),
+        ({"reach": -0.5}, "reach -0.5 is not between 0 and 1000"),
+        ({"cooling": 1.5}, "cooling 1.5 is not between 0 and 1"),
+        ({"neighbourhoods": "two_opt+lk"}, r"neighbourhoods 'two_opt\+lk': 'lk' is not one of two_opt"),
         ({"search": "hybrid", "patience": 3}, "patience is a setting of the policy search"),
         ({"search": "policy", "walks": 3}, "walks is a setting of the hybrid search"),
     ],
@@ -221,6 +234,19 @@ def test_wrong_settings_are_named(settings: dict[str, object], words: str) -> No
     """A value that cannot be, or that the method would not read, is refused by name."""
     with pytest.raises(ValueError, match=words):
         dact.solve(generate_set("tsp", 5, 1, seed=1)[0], **settings)
+
+
+def test_settings_that_are_asked_for_are_taken() -> None:
+    """Reach, cooling and neighbourhoods of a search are the ones that were asked for."""
+    config = HybridConfig(reach=1.5, cooling=0.5, neighbourhoods="two_opt+swap")
+    found = settled(config, 30, 5, 1)
+    assert (found.kick.reach, found.cooling, found.neighbourhoods) == (1.5, 0.5, ("two_opt", "swap"))
+
+
+def test_neighbourhoods_without_moves() -> None:
+    """Exchanges of tails need routes."""
+    with pytest.raises(ValueError, match="'two_opt_star' have no moves for tours without depots"):
+        settled(HybridConfig(neighbourhoods="two_opt_star"), 30, 0, 1)
 
 
 def test_bridges_need_tours_without_depots() -> None:

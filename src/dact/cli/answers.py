@@ -18,11 +18,13 @@ from dact.plotting import cost_text, whole_costs
 if TYPE_CHECKING:
     from dact.solver import Result
 
-COLUMNS = ("instance", "nodes", "start", "cost", "improved", "gap", "routes", "steps", "seconds")
-SEEDS_COLUMNS = ("instance", "nodes", "best", "mean", "worst", "gap", "mean gap", "routes", "seeds", "seconds")
+COLUMNS = ("instance", "nodes", "start", "cost", "improved", "gap", "routes", "search", "steps", "seconds")
+SEEDS_COLUMNS = (
+    *("instance", "nodes", "best", "mean", "worst", "gap", "mean gap", "routes", "search", "seeds", "seconds"),
+)
 SUMMARY_COLUMNS = (
     *("name", "problem", "nodes", "seeds", "cost", "mean", "worst", "best_known", "gap", "mean_gap"),
-    *("routes", "steps", "seconds"),
+    *("routes", "search", "steps", "seconds"),
 )
 
 
@@ -78,6 +80,8 @@ def record(runs: SeedResults) -> dict[str, Any]:
         "seed": result.seed,
         "search": result.search,
         "local_optimum": result.local_optimum,
+        "walks": result.walks,
+        "walks_apart": round(result.walks_apart, 4),
         "weights": result.weights,
         **({"costs": [_number(instance, cost) for cost in runs.costs]} if len(runs.results) > 1 else {}),
         "numbering": "ids" if instance.facts.by_id else "customers",
@@ -99,6 +103,7 @@ def table_row(runs: SeedResults) -> tuple[str, ...]:
         f"{100 * (1 - result.cost / result.start_cost):.1f} %" if result.start_cost else "-",
         _percent(result.gap),
         str(len(result.routes)),
+        result.search,
         str(result.steps),
         f"{result.seconds:.1f}",
     )
@@ -115,6 +120,7 @@ def seeds_row(runs: SeedResults) -> tuple[str, ...]:
         _percent(result.gap),
         _percent(runs.mean_gap),
         str(len(result.routes)),
+        result.search,
         str(len(runs.results)),
         f"{runs.seconds:.1f}",
     )
@@ -127,7 +133,7 @@ def summary_row(runs: SeedResults) -> dict[str, object]:
     values = (
         *(instance.name, instance.problem, instance.size, len(runs.results)),
         *(result.cost, runs.mean, max(runs.costs), instance.best_known, result.gap, runs.mean_gap),
-        *(len(result.routes), result.steps, round(runs.seconds, 3)),
+        *(len(result.routes), result.search, result.steps, round(runs.seconds, 3)),
     )
     return dict(zip(SUMMARY_COLUMNS, values, strict=True))
 

@@ -143,7 +143,9 @@ def bench_peers(
 
 @bench.command("hybrid")
 def bench_hybrid(
-    files: Annotated[list[Path], typer.Argument(help="A set (.npz, .pkl) with or without references, or instances.")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="A set (.npz, .pkl) with or without references, or instances.")
+    ] = None,
     variant: Annotated[
         list[str] | None,
         typer.Option(
@@ -163,14 +165,27 @@ def bench_hybrid(
     ] = None,
     seed: options.Seed = 0,
     device: options.Device = "auto",
+    kicks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV", help="Instead of a search: the rows of benchmarks/learnt_kick.py, as table and picture."
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="A folder for hybrid.md, CSV files and hybrid.png.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Compare variants of the hybrid search: gap against wall-clock time, rates, and a descent by itself."""
     from dact.cli.bench_hybrid import HybridRequest, bench_hybrid
+    from dact.cli.bench_kicks import bench_kicks
+    from dact.instances import InputError
 
+    if (kicks is None) == (not files):
+        raise InputError("name a set or instances, or with --kicks a file of measured rows; one of the two")
+    if kicks is not None:
+        bench_kicks(kicks, out)
+        return
     request = HybridRequest(
-        files=tuple(files),
+        files=tuple(files or ()),
         variants=tuple(variant or ()),
         vary=tuple(vary or ()),
         seconds=seconds,

@@ -16,6 +16,7 @@ from dact.bench.hybrid import HybridTiming, Limit, Measured, measure_hybrid
 from dact.bench.searches import Bench, FilesBench, SetBench, referenced
 from dact.bench.variants import Variant, parse_variant, varied
 from dact.cli.inputs import InputRequest, read_inputs
+from dact.cli.markdown import markdown
 from dact.cli.screen import Bar, emit, note, show_table
 from dact.cli.targets import check_folder
 from dact.instances import InputError, read_set
@@ -162,19 +163,14 @@ def _page(measured: Sequence[Measured], descents: Sequence[DescentTiming]) -> st
         "# Variants of the hybrid search",
         facts,
         "`" + shlex.join(["dact", *sys.argv[1:]]) + "`",
-        _markdown(COLUMNS, [_row(each.timing) for each in measured]),
+        markdown(COLUMNS, [_row(each.timing) for each in measured]),
         "Seconds are of the search, `call` from the instances at hand to the last checked answer with kernels compiled "
         "before. +- is the standard error of the mean over distinct instances. A search is as hot as its whole time "
         "asks for: a shorter one is better than the beginning of a longer one.",
     ]
     if descents:
-        parts.append(_markdown(DESCENT_COLUMNS, [_descent_row(each) for each in descents]))
+        parts.append(markdown(DESCENT_COLUMNS, [_descent_row(each) for each in descents]))
     return "\n\n".join([*parts, "![](hybrid.png)"]) + "\n"
-
-
-def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [columns, ["---"] + ["---:"] * (len(columns) - 1), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
 
 
 def _row(timing: HybridTiming) -> tuple[str, ...]:

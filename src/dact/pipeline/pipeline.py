@@ -20,6 +20,7 @@ from dact.policy import Library, Weights
 from dact.problems import PROBLEMS, Batch, Problem
 from dact.search import End, Searcher, SearchRun, Stop, Watcher, best_tours, rows_at_once, search_batch
 from dact.threads import one_thread_per_operation
+from dact.tours import legs_apart
 
 FINISH_SECONDS = 0.15
 """Time that the final local search may take beyond the time limit."""
@@ -44,6 +45,8 @@ class Answer:
     start_routes: Routes = ()
     local_optimum: bool = False
     """True if no move of the local search improves it."""
+    apart: float = 0.0
+    """Mean share of the legs of its rows' last tours that the best tour lacks."""
     fault: str = ""
     """Why the search's tour is infeasible (a bug of DACT), or "". The answer is then another, feasible tour."""
 
@@ -60,10 +63,12 @@ class Found:
     run: SearchRun
     optimal: bool = False
     """True if the best tours are local optima."""
+    copies: int = 1
+    """Rows of each instance."""
 
     def answers(self, instances: Sequence[Instance]) -> list[Answer]:
         """One answer per instance of the batch."""
-        tours = zip(self.start_BN.tolist(), self.best_BN.tolist(), strict=True)
+        tours = zip(self.start_BN.tolist(), self.best_BN.tolist(), self._apart(), strict=True)
         return [self._answer(instance, *each) for instance, each in zip(instances, tours, strict=True)]
 
     def costs(self, instances: InstanceSet | None = None) -> FloatArray:
@@ -73,7 +78,14 @@ class Found:
         cost_B: FloatArray = recost(self.batch, self.best_BN).cpu().numpy()
         return cost_B
 
-    def _answer(self, instance: Instance, start_N: Sequence[int], best_N: Sequence[int]) -> Answer:
+    def _apart(self) -> list[float]:
+        """How different the rows of each instance are from its best tour."""
+        best_RN = self.best_BN.repeat_interleave(self.copies, dim=0)
+        apart_R = legs_apart(self.run.state.tour_BN, best_RN, self.batch.depots)
+        apart: list[float] = apart_R.view(-1, self.copies).mean(1).tolist()
+        return apart
+
+    def _answer(self, instance: Instance, start_N: Sequence[int], best_N: Sequence[int], apart: float) -> Answer:
         """The search compares costs in float32, so by the instance's own rule its best may equal the start."""
         judged = [self._judged(instance, tour_N) for tour_N in (start_N, best_N)]
         if not instance.symmetric:
@@ -94,6 +106,7 @@ class Found:
             start_routes=sound[0][1],
             feasible=best.feasible,
             local_optimum=self.optimal and best is judged[-1][0],
+            apart=apart,
             fault=faults[0] if faults else "",
         )
 
@@ -194,5 +207,11 @@ class Pipeline:
 
     def _found(self, batch: Batch, starts: Starts, best_BN: Tensor, run: SearchRun, *, optimal: bool) -> Found:
         return Found(
-            problem=self.problem, batch=batch, start_BN=starts.tour_BN, best_BN=best_BN, run=run, optimal=optimal
+            problem=self.problem,
+            batch=batch,
+            start_BN=starts.tour_BN,
+            best_BN=best_BN,
+            run=run,
+            optimal=optimal,
+            copies=self.copies,
         )

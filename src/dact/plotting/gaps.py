@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dact.plotting.panels import label, new_panel
+from dact.plotting.panels import dress_lines, label, new_panel
 from dact.plotting.styles import COLOURS, DASHES, plain
 
 if TYPE_CHECKING:
@@ -29,11 +29,7 @@ def plot_gaps(curves: Mapping[str, Curve], title: str, up: str, ax: "Axes | None
         axis.set_major_formatter(_short)
         axis.set_minor_formatter(_short)
         axis.set_tick_params(which="both", labelsize="x-small")
-    for text in ax.legend(fontsize="small", frameon=False).get_texts():
-        text.set_parse_math(False)
-    ax.grid(color="#eeeeee", linewidth=0.8)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
+    dress_lines(ax)
     return label(ax, title, "seconds", up)
 
 

@@ -52,6 +52,15 @@ def draw_matrix(
         shades.ax.tick_params(labelsize="x-small")
 
 
+def dress_lines(ax: "Axes") -> None:
+    """A legend, and a grid behind the lines."""
+    for text in ax.legend(fontsize="small", frameon=False).get_texts():
+        text.set_parse_math(False)
+    ax.grid(color="#eeeeee", linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
 def label(ax: "Axes", title: str, across: str, up: str) -> "Axes":
     """Set title and labels in the common style."""
     ax.set_title(title, loc="left", fontsize="medium", color=INK)

@@ -13,7 +13,8 @@ from dact.search.engines import (
     engine_for,
     settled_precision,
 )
-from dact.search.hybrid import HybridConfig, HybridSearcher, HybridState, usual_walks
+from dact.search.hybrid import HybridSearcher, HybridState
+from dact.search.hybrid_settings import HybridConfig, usual_walks
 from dact.search.loop import End, Pace, SearchRun, Snapshot, Watcher, best_costs, run
 from dact.search.searcher import AUTO, Searcher
 from dact.search.state import SearchState, start_state

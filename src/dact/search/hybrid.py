@@ -13,92 +13,15 @@ from torch import Tensor
 from dact.kernels import descent
 from dact.problems import Batch
 from dact.search.exact import best_of_all
-from dact.search.searcher import AUTO, StepByStep
+from dact.search.hybrid_settings import HybridConfig, Settled, settled
+from dact.search.searcher import StepByStep
 from dact.search.state import SearchState
 from dact.search.stop import Stop
 from dact.threads import workers
 
-WARPS = 4
-"""Walks of one instance per multiprocessor of a GPU. More fit, but are slower."""
 LOOK_SECONDS = 6e-7
 """Approximate CPU time of trying all moves of one pair of nodes, most of which the capacity excludes."""
-MANY = 16
-"""With more walks than this, frequent takeovers leave the walks diverse enough."""
 CURRENT, BEST = 1, 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class HybridConfig:
-    """Settings of the hybrid search. `auto` and 0 are chosen for the problem, its size and the device."""
-
-    walks: int = 0
-    """Parallel searches of one instance, each with its own random numbers."""
-    kick: str = AUTO
-    """One of KICKS."""
-    kick_size: int = 0
-    """Moves of a kick, or the largest number of strings that `ruin` removes."""
-    kick_window: int = 0
-    """How far a kick reaches."""
-    neighbours: int = 0
-    """Nearest customers that moves of a node are tried with."""
-    temperature: float = -1.0
-    """How much worse an accepted tour may be at first, in mean lengths of a leg; 0 accepts better ones only."""
-    takeover: int = 0
-    """Rounds between takeovers: the worse half of an instance's walks continues from the tours of the better half."""
-
-    def __post_init__(self) -> None:
-        if self.kick not in (AUTO, *descent.KICKS):
-            raise ValueError(f"kick '{self.kick}' is not one of {', '.join((AUTO, *descent.KICKS))}")
-        for name, most in (("walks", 10**6), ("kick_size", 1000), ("kick_window", 1000), ("neighbours", 1000)):
-            if not 0 <= getattr(self, name) <= most:
-                raise ValueError(f"{name} {getattr(self, name)} is not between 0 and {most}")
-        if not 0 <= self.takeover < 2**31:
-            raise ValueError(f"takeover {self.takeover} is not between 0 and 2^31 - 1")
-        if not (self.temperature == -1 or 0 <= self.temperature < 1000):
-            raise ValueError(f"temperature {self.temperature} is not between 0 and 1000")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settled:
-    """Settings with all defaults resolved, for instances of one size on one device."""
-
-    kick: descent.KickConfig
-    neighbours: int
-    neighbourhoods: tuple[str, ...]
-    temperature: float
-    """At first, as a share of the cost."""
-    cooling: float
-    """Final over initial temperature."""
-    takeover: int
-
-
-def settled(config: HybridConfig, length: int, depots: int, walks: int) -> Settled:
-    """The settings in use. docs/log.md has the measurements behind the defaults."""
-    kick = config.kick
-    if kick == AUTO:
-        kick = "ruin" if depots else "bridge"
-    if kick == "bridge" and depots:
-        raise ValueError("kick 'bridge' is for tours without depots: choose pairs, nearby or ruin")
-    size, window = {"ruin": (5, 10), "bridge": (3, 30), "pairs": (4, 1), "nearby": (8, 10)}[kick]
-    window = min(window, max(1, (length - 1) // 3))
-    mean_legs = (1.0 if depots else 0.2) if config.temperature < 0 else config.temperature
-    return Settled(
-        kick=descent.KickConfig(
-            kick=kick, size=config.kick_size or size, window=config.kick_window or window, reach=1.0
-        ),
-        neighbours=config.neighbours or (16 if depots else 10),
-        neighbourhoods=tuple(descent.NEIGHBOURHOODS) if depots else ("two_opt", "or_opt"),
-        temperature=mean_legs / length,
-        cooling=0.1 if depots else 0.01,
-        takeover=config.takeover or (20 if walks > MANY else 100),
-    )
-
-
-def usual_walks(device: torch.device) -> int:
-    """Walks of one instance that fill the device."""
-    if device.type == "cuda":
-        return WARPS * torch.cuda.get_device_properties(device).multi_processor_count
-    return workers()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,109 @@
+"""Settings of the hybrid search, and what they are where nothing is asked for."""
+
+from dataclasses import dataclass
+
+import torch
+
+from dact.kernels import descent
+from dact.search.searcher import AUTO
+from dact.threads import workers
+
+WARPS = 4
+"""Walks of one instance per multiprocessor of a GPU. More fit, but are slower."""
+MANY = 16
+"""With more walks than this, frequent takeovers leave the walks diverse enough."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HybridConfig:
+    """Settings of the hybrid search. The defaults stand for values chosen for the problem, its size and the device."""
+
+    walks: int = 0
+    """Parallel searches of one instance, each with its own random numbers."""
+    kick: str = AUTO
+    """One of KICKS."""
+    kick_size: int = 0
+    """Moves of a kick, or the largest number of strings that `ruin` removes."""
+    kick_window: int = 0
+    """How far a kick reaches."""
+    neighbours: int = 0
+    """Nearest customers that moves of a node are tried with."""
+    reach: float = -1.0
+    """Of these, the ones nearer than this times the edge that a move cuts; 0: all of them."""
+    neighbourhoods: str = AUTO
+    """Kinds of moves of a descent, some of NEIGHBOURHOODS joined by +, such as two_opt+or_opt."""
+    temperature: float = -1.0
+    """How much worse an accepted tour may be at first, in mean lengths of a leg; 0 accepts better ones only."""
+    cooling: float = 0.0
+    """Final over initial temperature."""
+    takeover: int = 0
+    """Rounds between takeovers: the worse half of an instance's walks continues from the tours of the better half."""
+
+    def __post_init__(self) -> None:
+        if self.kick not in (AUTO, *descent.KICKS):
+            raise ValueError(f"kick '{self.kick}' is not one of {', '.join((AUTO, *descent.KICKS))}")
+        for name, most in (("walks", 10**6), ("kick_size", 1000), ("kick_window", 1000), ("neighbours", 1000)):
+            if not 0 <= getattr(self, name) <= most:
+                raise ValueError(f"{name} {getattr(self, name)} is not between 0 and {most}")
+        if not 0 <= self.takeover < 2**31:
+            raise ValueError(f"takeover {self.takeover} is not between 0 and 2^31 - 1")
+        for name in ("temperature", "reach"):
+            if not (getattr(self, name) == -1 or 0 <= getattr(self, name) < 1000):
+                raise ValueError(f"{name} {getattr(self, name)} is not between 0 and 1000")
+        if not 0 <= self.cooling <= 1:
+            raise ValueError(f"cooling {self.cooling} is not between 0 and 1")
+        for name in self.neighbourhoods.split("+"):
+            if self.neighbourhoods != AUTO and name not in descent.NEIGHBOURHOODS:
+                known = ", ".join(descent.NEIGHBOURHOODS)
+                raise ValueError(f"neighbourhoods '{self.neighbourhoods}': '{name}' is not one of {known}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settled:
+    """Settings with all defaults resolved, for instances of one size on one device."""
+
+    kick: descent.KickConfig
+    neighbours: int
+    neighbourhoods: tuple[str, ...]
+    temperature: float
+    """At first, as a share of the cost."""
+    cooling: float
+    """Final over initial temperature."""
+    takeover: int
+
+
+def settled(config: HybridConfig, length: int, depots: int, walks: int) -> Settled:
+    """The settings in use. docs/log.md has the measurements behind the defaults."""
+    kick = config.kick
+    if kick == AUTO:
+        kick = "ruin" if depots else "bridge"
+    if kick == "bridge" and depots:
+        raise ValueError("kick 'bridge' is for tours without depots: choose pairs, nearby or ruin")
+    size, window = {"ruin": (5, 10), "bridge": (3, 30), "pairs": (4, 1), "nearby": (8, 10)}[kick]
+    window = min(window, max(1, (length - 1) // 3))
+    moves = tuple(descent.NEIGHBOURHOODS) if depots else ("two_opt", "or_opt")
+    if config.neighbourhoods != AUTO:
+        moves = tuple(config.neighbourhoods.split("+"))
+    if not descent.codes(moves, routes=depots > 0):
+        raise ValueError(f"neighbourhoods '{config.neighbourhoods}' have no moves for tours without depots")
+    mean_legs = (1.0 if depots else 0.2) if config.temperature < 0 else config.temperature
+    return Settled(
+        kick=descent.KickConfig(
+            kick=kick,
+            size=config.kick_size or size,
+            window=config.kick_window or window,
+            reach=1.0 if config.reach < 0 else config.reach,
+        ),
+        neighbours=config.neighbours or (16 if depots else 10),
+        neighbourhoods=moves,
+        temperature=mean_legs / length,
+        cooling=config.cooling or (0.1 if depots else 0.01),
+        takeover=config.takeover or (20 if walks > MANY else 100),
+    )
+
+
+def usual_walks(device: torch.device) -> int:
+    """Walks of one instance that fill the device."""
+    if device.type == "cuda":
+        return WARPS * torch.cuda.get_device_properties(device).multi_processor_count
+    return workers()
