@@ -39,8 +39,8 @@ def chosen(names: Sequence[str]) -> list[SearchCase]:
 
 def show(case: SearchCase, config: SolveConfig) -> None:
     """Print one table."""
-    batch = case.batch(config.torch_device())
-    pipeline = Pipeline.build(case.problem, batch.customers, replace(config, augment=case.augment))
+    pipeline = Pipeline.build(case.problem, case.customers, replace(config, augment=case.augment))
+    batch = case.batch(config.torch_device(), pipeline.problem)
     engine, (tour_BN, stream_R) = pipeline.searcher, pipeline.starts(batch, range(batch.rows))
     tour_BN = tour_BN.repeat_interleave(case.augment, dim=0)
     batch = batch.augmented(case.augment)

@@ -58,6 +58,12 @@ class Card:
         return bool(self.training.get("idle_moves", True))
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes they were trained on, if there were several: such weights are meant for files."""
+        sizes = self.training.get("sizes")
+        return tuple(size for size in sizes if isinstance(size, int)) if isinstance(sizes, list | tuple) else ()
+
+    @property
     def depots(self) -> int:
         """The number of depots in a tour that was set in training; 0: the usual."""
         instances = self.training.get("instances")
@@ -81,11 +87,16 @@ def find_file(name: str) -> Path:
     raise ValueError(f"weights '{name}' are neither a file, nor the folder of a run, nor one of: {known}")
 
 
-def nearest(problem: str, size: int) -> Path | None:
-    """Of the shipped weights for the problem, those trained nearest to the size; None if there are none."""
-    cards = [(read_card(path), path) for path in shipped()]
-    fitting = [(abs(card.size - size), card.size, path) for card, path in cards if card.problem == problem]
-    return min(fitting)[2] if fitting else None
+def nearest(problem: str, size: int, *, files: bool = False) -> Path | None:
+    """Of the shipped weights for the problem, those trained nearest to the size; None if there are none.
+
+    For `files`, weights that were trained on several sizes and distributions are preferred, from the smallest of their
+    sizes on: they are better on instances of all kinds, and worse on sets of uniform ones.
+    """
+    known = [(card, path) for path in shipped() if (card := read_card(path)).problem == problem]
+    general = [path for card, path in known if files and card.sizes and size >= min(card.sizes)]
+    fitting = [(abs(card.size - size), card.size, path) for card, path in known if not card.sizes]
+    return general[0] if general else min(fitting)[2] if fitting else None
 
 
 def read_card(path: Path) -> Card:

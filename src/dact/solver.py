@@ -185,7 +185,7 @@ class Plan:
         """Why an instance has no answer: no routes within its limit on vehicles were found."""
         if start_routes is not None:
             _refuse_wrong_start(instances, start_routes)
-        library = Library()
+        library = Library(files=True)
         self._groups = [group for members in _by_size(instances, skip) for group in self._by_length(members, library)]
 
     def cards(self) -> list[Card]:

@@ -15,6 +15,7 @@ from dact import cards
 from dact.cards import Card, read_about, read_card, shipped
 from dact.policy import (
     CriticConfig,
+    Library,
     Policy,
     PolicyConfig,
     Weights,
@@ -136,6 +137,17 @@ def test_the_nearest_size_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert find_weights("cvrp", 7, 1000).card.size == 50
 
 
+def test_files_use_weights_that_know_several_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the smallest of their sizes on; sets keep the weights of their size, and a card of nonsense has no sizes."""
+    for name, size, sizes in (("a", 50, []), ("b", 100, "60"), ("c", 100, [60, 100])):
+        each = make("tsp", 2, size)
+        card = replace(each.card, name=name, training={"sizes": sizes})
+        save_weights(tmp_path / f"{name}.safetensors", replace(each, card=card))
+    monkeypatch.setattr(cards, "SHIPPED", tmp_path)
+    found = [[Library(files=files).find("tsp", 2, size).card.name for size in (59, 60, 100)] for files in (False, True)]
+    assert found == [["a", "a", "b"], ["a", "c", "c"]]
+
+
 def test_untrained_weights_say_so_and_are_always_the_same() -> None:
     """Random weights come from a fixed seed and leave the global stream alone."""
     state = torch.random.get_rng_state()
@@ -150,7 +162,7 @@ def test_untrained_weights_say_so_and_are_always_the_same() -> None:
 def test_shipped_weights_say_what_they_are(path: Path) -> None:
     """Each has its config, GPU minutes, date, commit and measured gaps, and is named as its file."""
     card = read_card(path)
-    assert card.name == path.stem == f"{card.problem}{card.size}"
+    assert card.name == path.stem == (card.problem if card.sizes else f"{card.problem}{card.size}")
     assert card.training["name"] == card.name
     assert card.training["size"] == card.size
     assert card.gpu_minutes > 0

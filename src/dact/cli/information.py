@@ -63,7 +63,7 @@ def _text(value: object) -> str:
 
 def _row(card: Card) -> tuple[str, ...]:
     gap = ", ".join(f"{gap:.3f} %" for gap in card.gaps.values()) or "not measured"
-    return card.name, facts_of(card.problem).title, str(card.size), gap, card.created or "-"
+    return card.name, facts_of(card.problem).title, _sizes(card), gap, card.created or "-"
 
 
 def _measured(cards: list[Card]) -> dict[str, list[str]]:
@@ -73,3 +73,7 @@ def _measured(cards: list[Card]) -> dict[str, list[str]]:
         for how in card.gaps:
             names.setdefault(how, []).append(card.name)
     return names
+
+
+def _sizes(card: Card) -> str:
+    return f"{min(card.sizes)}-{max(card.sizes)}" if card.sizes else str(card.size)

@@ -97,14 +97,18 @@ def find_weights(problem: str, features: int, size: int, name: str | None = None
 
 
 class Library:
-    """Finds weights as `find_weights` does, and loads each file only once."""
+    """Finds weights as `find_weights` does, for sets or for `files`, and loads each file only once."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, files: bool = False) -> None:
+        self.files = files
         self._loaded: dict[Path, Weights] = {}
 
     def find(self, problem: str, features: int, size: int, name: str | None = None) -> Weights:
         """By name or path, or the nearest shipped ones."""
-        path = None if name == UNTRAINED else nearest(problem, size) if name is None else find_file(name)
+        if name is None:
+            path = nearest(problem, size, files=self.files)
+        else:
+            path = None if name == UNTRAINED else find_file(name)
         if path is None:
             return untrained(problem, features, size)
         if path not in self._loaded:
