@@ -45,7 +45,7 @@ def problem_name(request) -> str:
     return request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tiny():
     """Builds the tiny config with some fields, or fields of tables, changed."""
 
@@ -56,7 +56,7 @@ def tiny():
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def train(tiny):
     """Calls the command, with the tiny config where none is given."""
 
@@ -68,6 +68,12 @@ def train(tiny):
         return train_command(tensorboard=False, **options)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def trained(train, tmp_path_factory) -> TrainingResult:
+    """A whole run of the tiny config, for tests that only look at it."""
+    return train(tmp_path_factory.mktemp("trained") / "run")
 
 
 @pytest.fixture

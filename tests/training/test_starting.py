@@ -16,18 +16,17 @@ from dact.training.recorder import Recorder
 from dact.training.trainer import Limits
 
 
-def test_weights_are_kept_and_can_start_a_run(tmp_path, train):
+def test_weights_are_kept_and_can_start_a_run(tmp_path, train, trained):
     """The best weights carry a card; a run that starts from them validates as they did."""
-    run = train(tmp_path / "run")
-    assert run.weights is not None
-    card = load_weights(run.weights).card
+    assert trained.weights is not None
+    card = load_weights(trained.weights).card
     assert (card.name, card.problem, card.size) == ("tiny", "tsp", 6)
     assert card.training["schedule"]["rows"] == 4
     assert card.created
     assert card.started_from == ""
-    again = train(tmp_path / "again", init=str(run.weights), segments=0)
-    assert load_weights(again.weights).card.started_from == str(run.weights)
-    assert float(rows(again.folder)[0]["validation_cost"]) == pytest.approx(run.progress.best_cost)
+    again = train(tmp_path / "again", init=str(trained.weights), segments=0)
+    assert load_weights(again.weights).card.started_from == str(trained.weights)
+    assert float(rows(again.folder)[0]["validation_cost"]) == pytest.approx(trained.progress.best_cost)
     assert again.weights is not None
 
 
@@ -42,7 +41,7 @@ def test_a_recipe_starts_from_its_own_weights(tmp_path, tiny, train, hidden):
 @pytest.mark.parametrize("idle", [True, False])
 def test_weights_are_searched_with_the_moves_they_know(tmp_path, tiny, train, idle):
     """A card says whether idle moves were open in training, and a search does the same."""
-    weights = train(tmp_path / "run", tiny(idle_moves=idle)).weights
+    weights = train(tmp_path / "run", tiny(idle_moves=idle), segments=3).weights
     pipeline = Pipeline.build("tsp", 6, SolveConfig(device="cpu", weights=str(weights)))
     assert pipeline.weights.card.idle_moves is idle
     assert pipeline.searcher.problem.idle is idle
@@ -52,7 +51,7 @@ def test_weights_are_searched_with_the_depots_they_know(tmp_path, tiny, train):
     """As many as in training, in validation too, and the shipped cvrp50 with its 14."""
     config = tiny(problem="cvrp", size=12, instances={"most_routes": 8})
     assert config.searched_problem().collate_set(generate_set("cvrp", 12, 3, seed=1)).depots == 8
-    weights = train(tmp_path / "run", config).weights
+    weights = train(tmp_path / "run", config, segments=3).weights
     for customers, name, depots in ((12, str(weights), 8), (50, "cvrp50", 14), (100, "cvrp100", 20)):
         pipeline = Pipeline.build("cvrp", customers, SolveConfig(device="cpu", weights=name))
         assert pipeline.problem.collate_set(generate_set("cvrp", customers, 3, seed=1)).depots == depots
@@ -65,18 +64,17 @@ def test_a_run_keeps_to_its_moves(tmp_path, train):
         train(tmp_path / "run", resume=run.folder, settings=["idle_moves=false"])
 
 
-def test_minutes_of_the_weights_before_count(tmp_path, train):
+def test_minutes_of_the_weights_before_count(tmp_path, train, trained):
     """A card has the GPU minutes of all that led to the weights."""
-    run = train(tmp_path / "run")
-    weights = load_weights(run.weights)
-    save_weights(run.weights, replace(weights, card=replace(weights.card, gpu_minutes=12.5)))
-    again = train(tmp_path / "again", init=str(run.weights), segments=0)
+    weights, path = load_weights(trained.weights), tmp_path / "before.safetensors"
+    save_weights(path, replace(weights, card=replace(weights.card, gpu_minutes=12.5)))
+    again = train(tmp_path / "again", init=str(path), segments=0)
     assert load_weights(again.weights).card.gpu_minutes == 12.5
 
 
-def test_a_start_from_weights_is_kept_however_it_was_reached(tmp_path, tiny, train):
+def test_a_start_from_weights_is_kept_however_it_was_reached(tmp_path, tiny, trained):
     """Interrupted in its first validation and resumed, a run still measures its start and goes back to it."""
-    weights = train(tmp_path / "run").weights
+    weights = trained.weights
     recorder = Recorder(tmp_path, tensorboard=False)
     trainer = make_trainer(tiny(), tmp_path, recorder, init=str(weights))
     trainer.run(Limits(stop=lambda: True))
@@ -114,10 +112,9 @@ def test_a_config_says_what_the_critic_is(tmp_path, tiny, train):
     assert "incumbent = true" in (again.folder / "config.toml").read_text()
 
 
-def test_a_harder_problem_starts_from_the_weights_of_an_easier_one(tmp_path, tiny, train):
+def test_a_harder_problem_starts_from_the_weights_of_an_easier_one(tmp_path, tiny, train, trained):
     """CVRP from TSP, whose policy sees less; the weights that come out are CVRP's."""
-    run = train(tmp_path / "run")
-    other = train(tmp_path / "other", tiny(problem="cvrp"), init=str(run.weights), segments=2)
+    other = train(tmp_path / "other", tiny(problem="cvrp"), init=str(trained.weights), segments=2)
     assert load_weights(other.weights).card.problem == "cvrp"
     with pytest.raises(ValueError, match="see 7 features of a node, but tsp has 2"):
         train(tmp_path / "back", init=str(other.weights))
@@ -138,16 +135,15 @@ def test_a_critic_that_sees_the_incumbent(tmp_path, tiny, train):
     assert load_weights(grown.weights).critic.standing is not None
 
 
-def test_a_fresh_critic_for_a_policy_that_has_learnt(tmp_path, tiny, train):
+def test_a_fresh_critic_for_a_policy_that_has_learnt(tmp_path, tiny, train, trained):
     """The policy is that of the weights; the critic is new, has the options of the config, and learns."""
-    run = train(tmp_path / "run")
     config = tiny(fresh_critic=True, critic={"slope": 0.01}, seed=5)
-    start = train(tmp_path / "start", config, init=str(run.weights), segments=0)
-    before, after = load_weights(run.weights), load_weights(start.weights)
+    start = train(tmp_path / "start", config, init=str(trained.weights), segments=0)
+    before, after = load_weights(trained.weights), load_weights(start.weights)
     assert all(torch.equal(x, after.policy.state_dict()[name]) for name, x in before.policy.state_dict().items())
     assert not torch.equal(before.critic.first.weight, after.critic.first.weight)
     assert after.critic.slope == 0.01
-    further = train(tmp_path / "further", config, init=str(run.weights), segments=6)
+    further = train(tmp_path / "further", config, init=str(trained.weights), segments=6)
     learnt = load_checkpoint(further.folder / "checkpoint.pt").tensors["critic.first.weight"]
     assert not torch.equal(learnt, after.critic.first.weight)
 

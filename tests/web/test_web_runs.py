@@ -5,10 +5,11 @@ import io
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PIL import Image
-from web_client import BAKERY, HARBOUR, ISLANDS, Client, file_at, file_of
+from web_client import BAKERY, HARBOUR, ISLANDS, Client, Frames, file_at, file_of
 
 from dact.instances import check, read, read_solution
 from dact.pipeline import SolveConfig
@@ -91,14 +92,20 @@ def test_a_pause_stops_the_clock(server: Client):
     assert run.until("done")[-1]["steps"] > paused["steps"]
 
 
-def test_a_stopped_run_keeps_what_it_found(server: Client):
-    """Stop ends a search, also a paused one, and its answer can be downloaded."""
+def long_runs(server: Client, path: Path) -> Iterator[Frames]:
+    """A search that runs, and one that is paused."""
     for pause in (False, True):
-        run = server.begin(file_at(BAKERY, seconds=600))
+        run = server.begin(file_at(path, seconds=600))
         run.until("running")
         if pause:
             server.tell(run.id, "pause")
             run.until("paused")
+        yield run
+
+
+def test_a_stopped_run_keeps_what_it_found(server: Client):
+    """Stop ends a search, also a paused one, and its answer can be downloaded."""
+    for run in long_runs(server, BAKERY):
         assert server.tell(run.id, "stop") == 200
         assert run.until("stopped", "done")[-1]["status"] == "stopped"
         assert server.ask("GET", f"/api/runs/{run.id}/answer.sol")[0] == 200
@@ -106,12 +113,7 @@ def test_a_stopped_run_keeps_what_it_found(server: Client):
 
 def test_a_closed_tab_ends_its_run(server: Client):
     """A search nobody watches any more ends, paused or not."""
-    for pause in (False, True):
-        run = server.begin(file_at(HARBOUR, seconds=600))
-        run.until("running")
-        if pause:
-            server.tell(run.id, "pause")
-            run.until("paused")
+    for run in long_runs(server, HARBOUR):
         run.close()
         assert server.wait_until_over(run.id)
 
