@@ -19,8 +19,8 @@ from dact.search.state import SearchState
 from dact.search.stop import Stop
 from dact.threads import workers
 
-LOOK_SECONDS = 6e-7
-"""Approximate CPU time of trying all moves of one pair of nodes, most of which the capacity excludes."""
+PAIR_SECONDS = 1e-6
+"""Approximate CPU time of trying all moves of one pair of nodes, until no pair is left that gains."""
 CURRENT, BEST = 1, 2
 
 
@@ -89,8 +89,7 @@ class HybridSearcher(StepByStep):
 
     def finish_seconds(self, batch: Batch) -> float:
         """A pass over all pairs of nodes, and some more where it finds a move; a GPU takes less."""
-        pair = (1 if batch.depots else 4) * LOOK_SECONDS
-        return 1.2 * pair * batch.rows * batch.length**2 / (1 if batch.rows == 1 else workers())
+        return 1.2 * PAIR_SECONDS * batch.rows * batch.length**2 / (1 if batch.rows == 1 else workers())
 
     def finish(self, batch: Batch, tour_BN: Tensor, over: Callable[[], bool]) -> tuple[Tensor, bool]:
         """Descend to local optima over all pairs of nodes, or as far as there is time."""
