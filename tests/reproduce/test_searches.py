@@ -69,6 +69,26 @@ def test_other_solvers_beside_the_main_table():
     assert beside([("tsp", 20)], folder) == ([], [], ["TSP20"])
 
 
+def test_compiling_is_not_timed(tiny: Request, monkeypatch: pytest.MonkeyPatch):
+    """Each set and method is tried with one step first, once; nothing is tried where all is done already."""
+    from dact.reproduce import runs
+
+    tried = []
+
+    def evaluate(instances, config, **kept):
+        if "out" not in kept:
+            tried.append((instances.name, config.search, config.steps))
+        return real(instances, config, **kept)
+
+    real = runs.evaluate
+    monkeypatch.setattr(runs, "evaluate", evaluate)
+    STUDIES["main"].make(tiny)
+    names = ("tsp20_seed1234", "cvrp20_seed1234")
+    assert tried == [(name, method, 1) for name in names for method in ("policy", "hybrid")]
+    STUDIES["main"].make(tiny)
+    assert len(tried) == 4
+
+
 def test_main_goes_on(tiny: Request):
     """What was interrupted in the middle goes on from its files and gives the same costs."""
     whole = only_table("main", tiny)

@@ -74,7 +74,8 @@ def make(request: Request) -> Outcome:
     if not there:
         raise none_there(models, request.models, "aspects")
     cases = [(case, steps) for case in config.cases if case.model.name in there for steps in config.steps]
-    done = do("aspects", [_run(case, steps, there[case.model.name], config, request) for case, steps in cases], request)
+    runs = [_run(case, steps, there[case.model.name], config, request) for case, steps in cases]
+    done = do("aspects", runs, request, timed=True)
     rows = [_row(case, there[case.model.name], each) for (case, _), each in zip(cases, done, strict=True)]
     return Outcome(
         outputs=(Table(name="table", title="Dual against single aspect", columns=COLUMNS, rows=rows),),

@@ -39,7 +39,7 @@ def make(request: Request) -> Outcome:
     """One table of all sets."""
     config = asked(FULL, QUICK, request)
     runs = [run for problem, size in config.sets for run in _runs(problem, size, config, request)]
-    done = do("main", runs, request)
+    done = do("main", runs, request, timed=True)
     others, told, unmeasured = beside(config.sets, PEERS)
     return Outcome(
         outputs=(
@@ -57,7 +57,8 @@ def make(request: Request) -> Outcome:
             "Gaps to references are means over those instances that have one (LKH for TSP, HGS for CVRP, which is "
             "better than the paper's LKH3). Gaps to the published mean compare with Concorde (TSP) and LKH3 (CVRP) on "
             "other draws, so that a tenth of a percent may be chance, and with few instances all of it. The paper's "
-            "instances are other draws too, and its times are for one RTX 2080 Ti. Seconds are of whole calls.",
+            "instances are other draws too, and its times are for one RTX 2080 Ti. Seconds are of whole calls, "
+            "kernels compiled before.",
             *told,
         ),
         smaller=_smaller(config),

@@ -3,10 +3,11 @@
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dact.evaluation import Evaluation, evaluate
+from dact.evaluation.evaluate import SHARED_ROWS
 from dact.instances import InstanceSet
 from dact.pipeline import SolveConfig
 from dact.reproduce.base import Request
@@ -45,12 +46,21 @@ class Done:
         return self.found.instances == len(self.run.instances)
 
 
-def do(study: str, runs: Sequence[SetSearch], request: Request) -> list[Done]:
-    """Evaluate the searches in order; finished blocks are kept in `runs/`, in a file per search."""
+def do(study: str, runs: Sequence[SetSearch], request: Request, *, timed: bool = False) -> list[Done]:
+    """Evaluate the searches in order; finished blocks are kept in `runs/`, in a file per search.
+
+    With `timed`, kernels are compiled before the first search that needs them, so that no search's time has it.
+    """
     folder = runs_folder(study, request)
     folder.mkdir(parents=True, exist_ok=True)
     total, before, done = sum(run.work for run in runs), 0.0, []
+    warm: set[tuple[object, ...]] = set()
     for run in runs:
+        key = run.instances.name, run.config.search, run.config.weights
+        if timed and key not in warm and _lines(folder / f"{run.name}.jsonl") < len(run.instances):
+            request.progress(before / total, f"{run.name}: compiling")
+            evaluate(run.instances.take(slice(SHARED_ROWS)), replace(run.config, steps=1, augment=1))
+            warm.add(key)
         done.append(_do_one(run, folder, request, (before / total, run.work / total)))
         before += run.work
     return done

@@ -82,7 +82,8 @@ def _picture(costs: dict[Group, list[float]], config: StabilityConfig) -> Pictur
         # Panels of a problem have one scale, so that their boxes compare; the costs lie too far apart for one panel.
         span = max(max(group) - min(group) for group in groups.values()) or 1e-6
         for ax, (steps, group) in zip(row, groups.items(), strict=True):
-            plot_runs({f"T = {steps:,}": group}, f"{facts_of(problem).title}{size}, T = {steps:,}", ax)
+            told = f"{len(group)} runs (line: median, diamond: mean)"
+            plot_runs({told: group}, f"{facts_of(problem).title}{size}, T = {steps:,}", ax)
             middle = (max(group) + min(group)) / 2
             ax.set_ylim(middle - 0.65 * span, middle + 0.65 * span)
     return Picture(name="boxes", title="Box plots", figure=figure)
