@@ -7,8 +7,8 @@ _LIMIT, _USED = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.c
 
 
 def available_memory() -> int | None:
-    """Free bytes of the machine or the container; None if unknown."""
-    known = [each for each in (_of_machine(), _of_container()) if each is not None]
+    """Free bytes of the machine, the container or what this process may take (`ulimit -v`); None if unknown."""
+    known = [each for each in (_of_machine(), _of_container(), _of_process()) if each is not None]
     return min(known, default=None)
 
 
@@ -32,4 +32,15 @@ def _of_container() -> int | None:
     try:
         return int(_LIMIT.read_text()) - int(_USED.read_text())
     except (OSError, ValueError):
+        return None
+
+
+def _of_process() -> int | None:
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        return None if limit == resource.RLIM_INFINITY else limit - pages * resource.getpagesize()
+    except (ImportError, OSError, ValueError, IndexError):
         return None

@@ -13,7 +13,7 @@ from dact.instances.stop_lists import COLUMNS as STOP_COLUMNS
 from dact.instances.stop_lists import stop_rows
 from dact.pipeline import Answer, Pipeline, SolveConfig, Starts
 from dact.policy import Library
-from dact.problems import Batch, FleetError, routes_for_fleet
+from dact.problems import Batch, FleetError, needs_matrix, routes_for_fleet
 from dact.search import Parts, SearchRun, Stop, Trace, Watcher
 
 StartLike = str | Path | Sequence[Sequence[int | str]]
@@ -239,7 +239,7 @@ class Plan:
         for index, member in members.items():
             lengths[pipeline.problem.tour_length(member, len(self.start_routes or ()))][index] = member
         for length, each in lengths.items():
-            rows = pipeline.rows_at_once(length, own_distances=True)
+            rows = pipeline.rows_at_once(length, own_distances=any(map(needs_matrix, each.values())))
             alone = self._one_by_one or any(member.vehicles for member in each.values())
             yield _Group(members=each, pipeline=pipeline, rows=1 if alone else rows)
 

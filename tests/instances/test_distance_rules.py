@@ -99,6 +99,19 @@ def test_matrices_are_symmetric_with_zero_diagonal(rule: str) -> None:
     assert (matrix >= 0).all()
 
 
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "explicit"])
+def test_single_lengths_are_those_of_the_matrix(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lengths of some edges, and a matrix that is computed row by row, are the same to the bit."""
+    points = np.random.RandomState(4).uniform(-80, 80, (9, 2))
+    points[3] = points[5]
+    instance = Instance(name="r", problem="tsp", rule=rule, coordinates=points)
+    matrix = instance.distances()
+    node = np.arange(9)
+    assert np.array_equal(instance.lengths(node[:, None], node), matrix)
+    monkeypatch.setattr("dact.instances.distances.BLOCK", 20)
+    assert np.array_equal(pairwise(rule, points), matrix)
+
+
 def test_rounding_replaces_rounding_only() -> None:
     """The metric survives another rounding, and a rounding of its own cannot be replaced."""
     assert rounded_rule("euc_2d", "none") == "euclidean"

@@ -16,6 +16,7 @@ import dact
 from dact.instances import InputError, Instance, Routes
 from dact.plotting import cost_text, plot, plot_trace, save_plot
 from dact.plotting.gaps import plot_gaps
+from dact.plotting.labels import SIDES, TRIED, Room
 from dact.plotting.styles import COLOURS, by_angle, style_of
 from dact.search import Trace, TracePoint
 
@@ -122,6 +123,17 @@ def test_labels_do_not_overlap(ax: Axes):
     large = Figure().add_subplot()
     plot(Drawn(_tsp(coordinates=np.random.default_rng(0).random((300, 2))), (tuple(range(300)),)), large)
     assert not large.texts
+
+
+@pytest.mark.parametrize("routes", [10, 400])
+def test_numbers_of_routes_are_tried_at_few_stops(routes: int, ax: Axes, monkeypatch: pytest.MonkeyPatch):
+    """Where there is no room for them, a picture of many stops is not the work of hours."""
+    calls = []
+    monkeypatch.setattr(Room, "take", lambda self, box: calls.append(box))
+    points = np.random.default_rng(1).random((801, 2))
+    many = _tsp(problem="cvrp", coordinates=points, demand=np.array([0] + [1] * 800), capacity=400)
+    plot(Drawn(many, tuple(tuple(range(first, 801, routes)) for first in range(1, routes + 1))), ax)
+    assert len(calls) == (10 * TRIED * len(SIDES) if routes == 10 else 0)
 
 
 def test_a_long_legend_is_left_out(tmp_path: Path):

@@ -34,6 +34,8 @@ GEO_PI = 3.141592
 GEO_RADIUS = 6378.388
 EARTH_RADIUS = 6371.0088
 """The mean one, in kilometres."""
+BLOCK = 2**21
+"""Distances that are computed at a time."""
 
 
 def rounded_rule(rule: str, rounding: str) -> str:
@@ -46,14 +48,28 @@ def rounded_rule(rule: str, rounding: str) -> str:
     return next(name for name, parts in RULES.items() if parts == (metric, rounding))
 
 
+def lengths(rule: str, start: FloatArray, end: FloatArray) -> FloatArray:
+    """Return the distances from points to points by a coordinate rule; shapes (..., 2) are broadcast."""
+    metric, rounding = RULES[rule]
+    return ROUNDINGS[rounding](METRICS[metric](start, end))
+
+
 def pairwise(rule: str, coordinates: FloatArray) -> FloatArray:
     """Return the (N, N) distances of a coordinate rule."""
-    metric, rounding = RULES[rule]
-    x, y = coordinates[:, 0], coordinates[:, 1]
-    length = ROUNDINGS[rounding](METRICS[metric](x, y))
+    nodes = len(coordinates)
+    length = np.empty((nodes, nodes))
+    # Some rows at a time: intermediate results of all of them take several times the memory.
+    for rows in row_blocks(nodes):
+        length[rows] = lengths(rule, coordinates[rows, None], coordinates[None])
     # GEO gives 1 to a node and itself; the diagonal is never travelled.
     np.fill_diagonal(length, 0.0)
     return length
+
+
+def row_blocks(nodes: int) -> list[slice]:
+    """Return the rows of an (N, N) array in blocks of at most BLOCK numbers."""
+    rows = max(1, BLOCK // max(nodes, 1))
+    return [slice(first, first + rows) for first in range(0, nodes, rows)]
 
 
 def nearest(length: FloatArray) -> FloatArray:
@@ -61,25 +77,28 @@ def nearest(length: FloatArray) -> FloatArray:
     return np.floor(length + 0.5)
 
 
-def _gaps(values: FloatArray) -> FloatArray:
-    return np.abs(values[:, None] - values[None, :])
+def _gaps(start: FloatArray, end: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return np.abs(start[..., 0] - end[..., 0]), np.abs(start[..., 1] - end[..., 1])
 
 
-def _euclidean(x: FloatArray, y: FloatArray) -> FloatArray:
-    return np.sqrt(_gaps(x) ** 2 + _gaps(y) ** 2)
+def _euclidean(start: FloatArray, end: FloatArray) -> FloatArray:
+    x, y = _gaps(start, end)
+    return np.asarray(np.sqrt(x**2 + y**2))
 
 
-def _manhattan(x: FloatArray, y: FloatArray) -> FloatArray:
-    return _gaps(x) + _gaps(y)
+def _manhattan(start: FloatArray, end: FloatArray) -> FloatArray:
+    x, y = _gaps(start, end)
+    return x + y
 
 
-def _maximum(x: FloatArray, y: FloatArray) -> FloatArray:
-    return np.maximum(_gaps(x), _gaps(y))
+def _maximum(start: FloatArray, end: FloatArray) -> FloatArray:
+    return np.maximum(*_gaps(start, end))
 
 
-def _att(x: FloatArray, y: FloatArray) -> FloatArray:
+def _att(start: FloatArray, end: FloatArray) -> FloatArray:
     """Pseudo-Euclidean: the nearest integer, or the next one where that fell short."""
-    exact = np.sqrt((_gaps(x) ** 2 + _gaps(y) ** 2) / 10.0)
+    x, y = _gaps(start, end)
+    exact = np.sqrt((x**2 + y**2) / 10.0)
     whole = nearest(exact)
     return np.where(whole < exact, whole + 1.0, whole)
 
@@ -90,22 +109,22 @@ def _radians(degrees: FloatArray) -> FloatArray:
     return np.asarray(GEO_PI * (whole + 5.0 * (degrees - whole) / 3.0) / 180.0)
 
 
-def _geo(x: FloatArray, y: FloatArray) -> FloatArray:
-    latitude, longitude = _radians(x), _radians(y)
-    q1 = np.cos(longitude[:, None] - longitude[None, :])
-    q2 = np.cos(latitude[:, None] - latitude[None, :])
-    q3 = np.cos(latitude[:, None] + latitude[None, :])
+def _geo(start: FloatArray, end: FloatArray) -> FloatArray:
+    here, there = _radians(start), _radians(end)
+    q1 = np.cos(here[..., 1] - there[..., 1])
+    q2 = np.cos(here[..., 0] - there[..., 0])
+    q3 = np.cos(here[..., 0] + there[..., 0])
     cosine = 0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3)
     # Rounding error may leave the domain of arccos by an ulp.
-    return np.floor(GEO_RADIUS * np.arccos(np.clip(cosine, -1.0, 1.0)) + 1.0)
+    return np.asarray(np.floor(GEO_RADIUS * np.arccos(np.clip(cosine, -1.0, 1.0)) + 1.0))
 
 
-def _great_circle(x: FloatArray, y: FloatArray) -> FloatArray:
+def _great_circle(start: FloatArray, end: FloatArray) -> FloatArray:
     """Kilometres between points in decimal degrees of latitude and longitude, by the haversine formula."""
-    latitude, longitude = np.radians(x), np.radians(y)
-    level = np.cos(latitude)
-    across = level[:, None] * level[None, :] * np.sin(_gaps(longitude) / 2) ** 2
-    chord = np.sin(_gaps(latitude) / 2) ** 2 + across
+    here, there = np.radians(start), np.radians(end)
+    latitude, longitude = _gaps(here, there)
+    across = np.cos(here[..., 0]) * np.cos(there[..., 0]) * np.sin(longitude / 2) ** 2
+    chord = np.sin(latitude / 2) ** 2 + across
     return np.asarray(2 * EARTH_RADIUS * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0))))
 
 
@@ -120,6 +139,6 @@ METRICS: dict[str, Metric] = {
 ROUNDINGS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "nearest": nearest,
     "ceil": np.ceil,
-    "none": np.array,
-    "own": np.array,
+    "none": np.asarray,
+    "own": np.asarray,
 }

@@ -18,7 +18,6 @@ class Draft:
     def __init__(self, instance: Instance, routes: Sequence[Sequence[int]]) -> None:
         self.instance = instance
         self.routes = [list(route) for route in routes if route]
-        self._distance = instance.distances()
 
     def split_overloads(self) -> list[str]:
         """Split overloaded routes into the fewest parts at the least cost. Returns a sentence for each."""
@@ -54,6 +53,8 @@ class Draft:
 
     def _parts(self, route: list[int]) -> list[list[int]]:
         """The route in the fewest feasible parts, of those the cheapest, in the same order."""
+        out, back = self.instance.lengths(0, route).tolist(), self.instance.lengths(route, 0).tolist()
+        onward = self.instance.lengths(route[:-1], route[1:]).tolist()
         best: list[tuple[int, float, int]] = [(0, 0.0, 0)]
         for end in range(1, len(route) + 1):
             ways, load, inner = [], 0, 0.0
@@ -61,8 +62,8 @@ class Draft:
                 load += int(self.instance.demand[route[begin]])
                 if load > self.instance.capacity:
                     break
-                inner += float(self._distance[route[begin], route[begin + 1]]) if begin + 1 < end else 0.0
-                home = float(self._distance[0, route[begin]] + self._distance[route[end - 1], 0])
+                inner += onward[begin] if begin + 1 < end else 0.0
+                home = out[begin] + back[end - 1]
                 ways.append((best[begin][0] + 1, best[begin][1] + home + inner, begin))
             best.append(min(ways))
         cuts = [len(route)]
@@ -76,7 +77,6 @@ class _Tour:
 
     def __init__(self, instance: Instance, routes: list[list[int]], *, new_routes: bool) -> None:
         self.instance, self.new_routes = instance, new_routes
-        self.distance = instance.distances()
         depot = [0] if instance.facts.depot else []
         self.stops: IntArray = np.array([stop for route in routes for stop in depot + route], dtype=np.int64)
         self.owner: IntArray = np.repeat(np.arange(len(routes)), [len(depot + route) for route in routes])
@@ -87,14 +87,14 @@ class _Tour:
         if not len(self.stops) and not self.instance.facts.depot:
             self.stops, self.owner, self.loads = np.array([node]), np.array([0]), np.array([0])
             return
-        after = np.roll(self.stops, -1)
-        added = self.distance[self.stops, node] + self.distance[node, after] - self.distance[self.stops, after]
+        lengths, after = self.instance.lengths, np.roll(self.stops, -1)
+        added = lengths(self.stops, node) + lengths(node, after) - lengths(self.stops, after)
         load = int(self.instance.demand[node])
         if self.instance.facts.capacity:
             added[self.loads[self.owner] + load > self.instance.capacity] = np.inf
         place = int(np.argmin(added)) if len(added) else -1
         full = place < 0 or bool(np.isinf(added[place]))
-        alone = self.distance[0, node] + self.distance[node, 0] if self._may_open(full) else np.inf
+        alone = lengths(0, node) + lengths(node, 0) if self._may_open(full) else np.inf
         if self.instance.facts.depot and (place < 0 or alone < added[place]):
             self.stops = np.append(self.stops, (0, node))
             self.owner = np.append(self.owner, (len(self.loads),) * 2)

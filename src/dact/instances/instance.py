@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dact.instances.arrays import LARGEST, FloatArray, IntArray, bounded, frozen, integers
-from dact.instances.distances import RULES, pairwise, rounded_rule
+from dact.instances.distances import RULES, lengths, pairwise, rounded_rule
 from dact.instances.errors import InputError, shown
 from dact.instances.facts import Facts, facts_of
 from dact.instances.plane import checked_degrees, plane_from_degrees, plane_from_matrix, whole_degrees
@@ -149,6 +149,14 @@ class Instance:
         """Return the (N, N) distances by the instance's own rule, computed once and read-only."""
         return self._distances
 
+    def lengths(self, start: ArrayLike, end: ArrayLike) -> FloatArray:
+        """Return distances from nodes to nodes, whose indices are broadcast, without those of all other pairs."""
+        first, last = np.asarray(start, dtype=np.int64), np.asarray(end, dtype=np.int64)
+        if self.matrix is not None and self.rule == "explicit":
+            return np.asarray(self.matrix[first, last])
+        assert self.coordinates is not None
+        return np.where(first == last, 0.0, lengths(self.rule, self.coordinates[first], self.coordinates[last]))
+
     def points(self) -> FloatArray:
         """Return (N, 2) points: the coordinates, a map of degrees, or a plane that reflects the matrix."""
         return self._points
@@ -266,11 +274,9 @@ def check_loads(demand: IntArray, capacity: int) -> None:
     if demand[0] != 0:
         raise InputError(f"the depot has demand {demand[0]}, but it must be 0")
     if demand.min() < 0:
-        customer = int(np.argmin(demand))
-        raise InputError(f"demand {demand[customer]} is negative (customer {customer})")
+        raise InputError(f"demand {demand.min()} is negative (customer {demand.argmin()})")
     if demand.max() > capacity:
-        customer = int(np.argmax(demand))
-        raise InputError(f"capacity {capacity} is below the largest demand {demand[customer]} (customer {customer})")
+        raise InputError(f"capacity {capacity} is below the largest demand {demand.max()} (customer {demand.argmax()})")
 
 
 def _checked_coordinates(values: FloatArray, *, degrees: bool) -> FloatArray:

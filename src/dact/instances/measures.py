@@ -17,7 +17,7 @@ def route_length(instance: Instance, route: Sequence[int]) -> float:
     """Return the length of a route including the legs from and to the depot, or of a closed tour."""
     stops = [0, *route] if instance.facts.depot else list(route)
     onward = stops[1:] + (stops[:1] if instance.facts.returns else [])
-    return float(instance.distances()[stops[: len(onward)], onward].sum())
+    return float(instance.lengths(stops[: len(onward)], onward).sum())
 
 
 def vehicle_load(instance: Instance) -> float:

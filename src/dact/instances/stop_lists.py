@@ -21,12 +21,11 @@ COLUMNS = ("route", "stop", "name", "load", "leg")
 def stop_rows(instance: Instance, routes: Sequence[Sequence[int]]) -> list[dict[str, object]]:
     """Return a row for each stop of all routes, by COLUMNS."""
     rows: list[dict[str, object]] = []
-    distance = instance.distances()
     for number, route in enumerate((route for route in routes if len(route)), start=1):
         stops = [0, *route, 0] if instance.facts.depot else [*route, *route[:1]]
         stops = stops if instance.facts.returns else stops[:-1]
-        for place, node in enumerate(stops):
-            leg = float(distance[stops[place - 1], node]) if place else 0.0
+        legs = [0.0, *instance.lengths(stops[:-1], stops[1:]).tolist()]
+        for place, (node, leg) in enumerate(zip(stops, legs, strict=True)):
             load = float(instance.demand[node]) * instance.demand_unit
             rows.append(dict(zip(COLUMNS, (number, place, instance.title(node), load, leg), strict=True)))
     return rows

@@ -1,7 +1,7 @@
 """Labels beside points, where there is free space."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST = 250
-"""Largest number of nodes that are labelled; more labels would hide the routes."""
+"""Largest number of nodes, and of routes, that are labelled; more labels would hide the routes."""
+TRIED = 20
+"""Stops of a route that its number is tried at."""
 FONT = 6.5
 """In points, as all lengths here."""
 WIDE, HIGH = 0.62, 1.0
@@ -31,7 +33,7 @@ class Room:
     place_N2: FloatArray
     radius_N: FloatArray
     frame: FloatArray
-    taken: list[FloatArray] = field(default_factory=list)
+    taken_T4: FloatArray
 
     @classmethod
     def around(cls, ax: "Axes", points: FloatArray, radius_N: FloatArray) -> "Room":
@@ -41,17 +43,17 @@ class Room:
         scale = 72 / figure.dpi
         place_N2 = ax.transData.transform(points) * scale
         spots = np.hstack((place_N2 - 0.7 * radius_N[:, None], place_N2 + 0.7 * radius_N[:, None]))
-        return cls(place_N2, radius_N, np.array(ax.get_window_extent().extents) * scale, list(spots))
+        return cls(place_N2, radius_N, np.array(ax.get_window_extent().extents) * scale, spots)
 
     def take(self, box: FloatArray) -> bool:
         """Occupy a box if it lies inside the frame and overlaps no other; True if so."""
         if (box[:2] < self.frame[:2]).any() or (box[2:] > self.frame[2:]).any():
             return False
-        taken = np.array(self.taken)
-        apart = (taken[:, :2] >= box[2:]).any(axis=1) | (taken[:, 2:] <= box[:2]).any(axis=1)
-        if apart.all():
-            self.taken.append(box)
-        return bool(apart.all())
+        apart_T = (self.taken_T4[:, :2] >= box[2:]).any(axis=1) | (self.taken_T4[:, 2:] <= box[:2]).any(axis=1)
+        free = bool(apart_T.all())
+        if free:
+            self.taken_T4 = np.vstack((self.taken_T4, box))
+        return free
 
 
 def label_nodes(ax: "Axes", instance: Instance, points: FloatArray, routes: Routes, room: Room) -> None:
@@ -69,10 +71,12 @@ def label_nodes(ax: "Axes", instance: Instance, points: FloatArray, routes: Rout
 
 def label_routes(ax: "Axes", points: FloatArray, routes: Routes, styles: Mapping[int, Style], room: Room) -> None:
     """Write each route's number in its colour beside one of its stops, the farther from the depot the better."""
+    if len(routes) > MOST:
+        return
     for place, route in enumerate(routes):
         text = str(place + 1)
         outward = room.place_N2[list(route)] - room.place_N2[0]
-        for rank in np.argsort(-np.hypot(*outward.T), kind="stable"):
+        for rank in np.argsort(-np.hypot(*outward.T), kind="stable")[:TRIED]:
             node = route[rank]
             shifts = _shifts(text, room.radius_N[node] + 3.0, outward[rank])
             shift = next((each for each in shifts if room.take(_box(room.place_N2[node] + each, text, 1.5))), None)

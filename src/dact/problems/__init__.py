@@ -6,6 +6,7 @@ from dact.problems.cvrp import Cvrp
 from dact.problems.distributions import UNIFORM, InstanceConfig
 from dact.problems.packing import routes_for_fleet
 from dact.problems.tsp import Tsp
+from dact.problems.unit_square import needs_matrix
 
 PROBLEMS: dict[str, Problem] = {problem.name: problem for problem in (Tsp(), Cvrp())}
 
@@ -18,5 +19,6 @@ __all__ = [
     "InstanceConfig",
     "Problem",
     "Tsp",
+    "needs_matrix",
     "routes_for_fleet",
 ]

@@ -52,7 +52,7 @@ def _batch(
         demand_BN=demand_BN[:, source_N].int(),
         capacity_B=capacity_B.int(),
         depots=depots,
-        distance_INN=None if distance_INN is None else distance_INN[:, source_N][:, :, source_N],
+        distance_INN=None if distance_INN is None else distance_INN[:, source_N[:, None], source_N],
         matrix_B=None if distance_INN is None else torch.arange(rows, device=device),
     )
 

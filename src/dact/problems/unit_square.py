@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dact.instances import Instance, InstanceSet
+from dact.instances.distances import row_blocks
 
 LARGE = 4_000
 """Nodes beyond which a matrix takes more time and memory than it saves."""
@@ -35,10 +36,23 @@ def instance_points(instances: Sequence[Instance]) -> tuple[Tensor, Tensor, Tens
     """Unit-square points, scale and own-rule distance matrix of each instance, stacked; no matrices where instances
     are large and their distances are those of the points."""
     points, scale = unit_square(np.stack([instance.points() for instance in instances]))
-    if instances[0].size > LARGE and all(instance.rule == "euclidean" for instance in instances):
+    if not any(map(needs_matrix, instances)):
         return points, scale, None
-    matrices = np.stack([instance.distances() for instance in instances]).astype(np.float32)
-    return points, scale, torch.from_numpy(matrices)
+    nodes = instances[0].size
+    matrix_INN = np.empty((len(instances), nodes, nodes), dtype=np.float32)
+    for instance, matrix_NN in zip(instances, matrix_INN, strict=True):
+        if nodes <= LARGE:
+            matrix_NN[:] = instance.distances()
+            continue
+        # Not kept in float64, which takes twice the memory.
+        for rows in row_blocks(nodes):
+            matrix_NN[rows] = instance.lengths(np.arange(nodes)[rows, None], np.arange(nodes))
+    return points, scale, torch.from_numpy(matrix_INN)
+
+
+def needs_matrix(instance: Instance) -> bool:
+    """Is the instance searched with a matrix of its distances?"""
+    return instance.size <= LARGE or instance.rule != "euclidean"
 
 
 def set_points(instances: InstanceSet) -> tuple[Tensor, Tensor]:

@@ -40,8 +40,9 @@ def make_terrain(
     kept = min(neighbours, customers - 1)
     least_I, one_way_I = LEAST_GAIN / 2 * start_cost_I, torch.zeros(instances, dtype=torch.bool, device=device)
     if distance_MNN is not None:
-        least_I = torch.where(_gains_are_exact(distance_MNN)[matrix_I.long()], 0.5, least_I)
-        one_way_I = (distance_MNN != distance_MNN.transpose(1, 2)).flatten(1).any(1)[matrix_I.long()]
+        exact_M, one_way_M = _looked_over(distance_MNN)
+        least_I = torch.where(exact_M[matrix_I.long()], 0.5, least_I)
+        one_way_I = one_way_M[matrix_I.long()]
     return Terrain(
         xy_IN2=coordinates_IN2.float().contiguous() if distance_MNN is None else None,
         distance_MNN=None if distance_MNN is None else distance_MNN.float().contiguous(),
@@ -56,13 +57,22 @@ def make_terrain(
     )
 
 
-def _gains_are_exact(distance_MNN: Tensor) -> Tensor:
-    """(M,) bool: whole numbers so small that no sum of them is rounded while a gain is computed in float32."""
-    whole_M = (distance_MNN == distance_MNN.round()).flatten(1).all(1)
+def _looked_over(distance_MNN: Tensor) -> tuple[Tensor, Tensor]:
+    """(M,) bool twice: are gains exact, being sums of whole numbers so small that float32 rounds none of them; and do
+    directions differ?"""
+    matrices, nodes, _ = distance_MNN.shape
+    whole_M, one_way_M = distance_MNN.new_ones(matrices, dtype=torch.bool), distance_MNN.new_zeros(matrices).bool()
+    longest_M, turned_M = distance_MNN.new_zeros(matrices), distance_MNN.new_zeros(matrices)
+    rows = max(1, CHUNK // (matrices * nodes))
+    for top in range(0, nodes, rows):
+        there_MRN = distance_MNN[:, top : top + rows]
+        more_MRN = there_MRN - distance_MNN[:, :, top : top + rows].transpose(1, 2)
+        whole_M &= (there_MRN == there_MRN.round()).flatten(1).all(1)
+        one_way_M |= (more_MRN != 0).flatten(1).any(1)
+        longest_M = torch.maximum(longest_M, there_MRN.abs().flatten(1).amax(1))
+        turned_M += more_MRN.clamp(min=0).amax(2).sum(1)
     # A gain adds up to four edges, and the extra cost of reversed stretches.
-    turned_MNN = distance_MNN - distance_MNN.transpose(1, 2)
-    largest_M = 4 * distance_MNN.abs().flatten(1).amax(1) + turned_MNN.clamp(min=0).amax(2).sum(1)
-    return whole_M & (largest_M < EXACT)
+    return whole_M & (4 * longest_M + turned_M < EXACT), one_way_M
 
 
 def _nearest(
