@@ -115,12 +115,16 @@ def test_a_run_from_a_faster_machine_keeps_its_time(make, clock, tmp_path):
 
 
 def test_the_deadline_ends_a_validation_that_takes_longer_than_thought(make, clock, tmp_path):
-    """The call ends there, with its numbers and a checkpoint."""
+    """The call ends there, with a checkpoint, and the next one trains at once: short calls get on."""
     trainer = make(takes=40.0)
     trainer.validation.estimate = lambda: setattr(trainer.validation, "seconds", 1.0)
-    trainer.run(Limits(deadline=clock.now + 30))
+    assert not trainer.run(Limits(deadline=clock.now + 30))
     assert clock.now <= 1034
-    assert load_checkpoint(tmp_path / CHECKPOINT).progress.start_seen
+    checkpoint = load_checkpoint(tmp_path / CHECKPOINT)
+    assert (checkpoint.progress.segments, checkpoint.progress.start_seen) == (0, True)
+    make(checkpoint=checkpoint, learns=True).run(Limits(segments=1))
+    last = (tmp_path / "metrics.csv").read_text().splitlines()[1:]
+    assert [row.rsplit(",", 1)[1] for row in last] == ["end"]
 
 
 def test_without_a_deadline_all_is_measured(make, tmp_path):

@@ -1,10 +1,8 @@
 """Whole runs: resuming, stopping, schedules."""
 
-import csv
 import math
 import os
 import signal
-import time
 
 import pytest
 import torch
@@ -16,7 +14,6 @@ from dact.training.command import make_trainer, train_command
 from dact.training.config import to_toml
 from dact.training.recorder import Recorder
 from dact.training.trainer import Limits
-from dact.training.validation import Score
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])
@@ -163,27 +160,6 @@ def test_minutes_limit_one_call(tmp_path, train):
     """No time at all: nothing is trained, yet there is a checkpoint to go on from."""
     assert train(tmp_path / "run", minutes=0).progress.segments == 0
     assert train(tmp_path / "run", resume=tmp_path / "run").finished
-
-
-def test_short_calls_get_on(tmp_path, tiny):
-    """A first validation that does not fit before the deadline is left out, and the next call trains at once."""
-
-    def long(stop) -> Score | None:
-        until = time.perf_counter() + 1
-        while not stop():
-            if time.perf_counter() > until:
-                return Score(1.0)
-        return None
-
-    trainer = make_trainer(tiny(), tmp_path, Recorder(tmp_path, tensorboard=False))
-    trainer.validation.measure = long
-    assert not trainer.run(Limits(deadline=time.perf_counter() + 0.01))
-    checkpoint = load_checkpoint(tmp_path / "checkpoint.pt")
-    assert (checkpoint.progress.segments, checkpoint.progress.start_seen) == (0, True)
-    again = make_trainer(tiny(), tmp_path, Recorder(tmp_path, tensorboard=False), checkpoint=checkpoint)
-    again.run(Limits(segments=1))
-    with (tmp_path / "metrics.csv").open(newline="") as file:
-        assert [row["event"] for row in csv.DictReader(file)] == ["end"]
 
 
 def test_the_start_is_measured_once(tmp_path, train):
