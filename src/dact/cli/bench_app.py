@@ -1,7 +1,7 @@
 """The commands of `dact bench` and their options."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -75,7 +75,24 @@ def bench_train(
     bench_training(config, out, quick=quick, as_json=as_json)
 
 
+def showing(
+    count_as: Annotated[
+        int | None, typer.Option(help="Scale CPU times to so many instances; said in the files.")
+    ] = None,
+    cores_as: Annotated[int | None, typer.Option(help="Scale CPU times to so many cores; said in the files.")] = None,
+    cpu_time: Annotated[
+        bool, typer.Option("--cpu-time", help="Show CPU time over cores, for a machine that others use, and say so.")
+    ] = False,
+    elsewhere: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="[NAME=]CSV", help="Show rows measured elsewhere too (and again for others)."),
+    ] = None,
+) -> None:
+    """How `dact bench peers` shows its rows: fields of the same names in `PeersRequest`."""
+
+
 @bench.command("peers")
+@options.with_settings(showing)
 def bench_peers(
     instances: Annotated[Path | None, typer.Argument(metavar="[SET]", help="A set with reference costs.")] = None,
     files: Annotated[
@@ -100,20 +117,10 @@ def bench_peers(
     best_known: Annotated[
         Path | None, typer.Option(metavar="CSV", help="With --files: best known values by name.")
     ] = None,
-    count_as: Annotated[
-        int | None, typer.Option(help="Scale CPU times to so many instances; said in the files.")
-    ] = None,
-    cores_as: Annotated[int | None, typer.Option(help="Scale CPU times to so many cores; said in the files.")] = None,
-    cpu_time: Annotated[
-        bool, typer.Option("--cpu-time", help="Show CPU time over cores, for a machine that others use, and say so.")
-    ] = False,
-    elsewhere: Annotated[
-        list[str] | None,
-        typer.Option("--with", metavar="[NAME=]CSV", help="Show rows measured elsewhere too (and again for others)."),
-    ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the files.")] = Path("out/peers"),
     device: options.Device = "auto",
     as_json: options.Json = False,
+    **shown: Any,  # noqa: ANN401 - of the types that the options have
 ) -> None:
     """Run OR-Tools, PyVRP, HGS and LKH beside our searches: the same instances, time, machine and checker.
 
@@ -131,12 +138,10 @@ def bench_peers(
         only=tuple(only or ()),
         references=references,
         best_known=best_known,
-        count_as=count_as,
-        cores_as=cores_as,
-        cpu_time=cpu_time,
-        elsewhere=tuple(elsewhere or ()),
         out=out,
         device=device,
+        elsewhere=tuple(shown.pop("elsewhere") or ()),
+        **shown,
     )
     raise typer.Exit(bench_peers(request, as_json=as_json))
 
