@@ -90,4 +90,4 @@ def _plain_numbers(axis: "Axis") -> None:
 
     axis.set_major_formatter(major)
     axis.set_minor_formatter(minor)
-    axis.set_tick_params(which="both", labelsize="small")
+    axis.set_tick_params(which="both", labelsize="x-small")
