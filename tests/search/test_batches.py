@@ -11,6 +11,8 @@ from dact.problems import PROBLEMS
 from dact.search import (
     FusedEngine,
     GraphedEngine,
+    HybridConfig,
+    HybridSearcher,
     Parts,
     PlainEngine,
     SearchConfig,
@@ -18,7 +20,9 @@ from dact.search import (
     rows_at_once,
     search_batch,
 )
+from dact.search.batches import LOOK_EVERY
 from dact.search.engines.capture import _side_stream
+from dact.search.loop import Pace
 
 GPU, CPU = torch.device("cuda"), torch.device("cpu")
 
@@ -107,6 +111,19 @@ def test_memory_that_ran_out_in_a_capture() -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize(("target", "seconds"), [(None, LOOK_EVERY["cpu"]), (1.0, 0.0)])
+def test_rounds_on_a_cpu_are_read_by_the_clock(
+    monkeypatch: pytest.MonkeyPatch, target: float | None, seconds: float
+) -> None:
+    """Reading after every few rounds would take as long as they do; with a target the end must not depend on it."""
+    paces: list[Pace] = []
+    monkeypatch.setattr("dact.search.batches.run", lambda *_, pace, **__: paces.append(pace))
+    batch = PROBLEMS["tsp"].sample(8, 1, torch.Generator().manual_seed(0))
+    searcher, tour_BN = HybridSearcher(HybridConfig(), 1), PROBLEMS["tsp"].greedy_start(batch)
+    search_batch(searcher, batch, tour_BN, streams(0, range(1), CPU), augment=1, stop=Stop(steps=9, target=target))
+    assert (paces[0].chunk, paces[0].seconds) == (searcher.graph_steps, seconds)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @pytest.mark.parametrize(("mebibytes", "spare"), [(1200, 0), (700, 0), (300, 0), (700, 600), (300, 600)])
 def test_a_gpu_that_is_too_small(mebibytes: int, spare: int) -> None:

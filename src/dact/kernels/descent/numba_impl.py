@@ -23,6 +23,8 @@ from dact.kernels.nvrtc import cache_folder
 
 FILES = ("numba_row.py", "numba_moves.py", "numba_kicks.py", "numba_impl.py")
 ROUNDS, MOVES, LOOKS, BETTERS, SCAN, JUDGED = range(6)
+PARTS = 8
+"""Parts of the rows for each thread: rows take different times, and a thread that is done takes the next part."""
 
 
 def _cache() -> Path:
@@ -202,7 +204,7 @@ def launch_numba(launch: Launch) -> None:
     if threads == 1 or count == 1:
         run((0, count))
         return
-    share = -(-count // threads)
+    share = -(-count // (PARTS * threads))
     parts = [(first, min(first + share, count)) for first in range(0, count, share)]
     list(_pool(threads).map(run, parts))
 
