@@ -129,7 +129,7 @@ def literal(value: object) -> str:
 def check_size(size: int) -> None:
     """Refuse sizes below 4, or above the limit of the readers."""
     if not 4 <= size <= MAX_NODES:
-        raise ValueError(f"size {size} is {'below 4' if size < 4 else f'above {MAX_NODES}'}")
+        raise InputError(f"size {size} is {'below 4' if size < 4 else f'above {MAX_NODES}'}")
 
 
 def _tables(kind: Any) -> dict[str, type]:  # noqa: ANN401

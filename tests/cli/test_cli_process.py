@@ -59,6 +59,7 @@ REFUSALS = {
     "bad.toml": ("size = [", ("train", "bad.toml"), "is not TOML"),
     "large.toml": ("[network]\ndim = 4000000000", ("train", "large.toml"), "'network.dim' is 4000000000, but must"),
     "range.toml": ('sizes = "4-3000000000"', ("train", "range.toml"), "range 4-3000000000 is too large"),
+    "small.toml": ('sizes = "0-0"', ("train", "small.toml"), "small.toml: size 0 is below 4"),
     "set.toml": ("size = 20", ("train", "set.toml", "--set", "size=1" + 25 * "0"), "setting 'size' is 1000"),
     "bad.safetensors": ("{", ("solve", "square.tsp", "--weights", "bad.safetensors"), "not a weights file"),
     "bad.sol": ("Route #1: 9", ("solve", "square.tsp", "--start", "bad.sol"), "bad.sol"),

@@ -25,6 +25,12 @@ def test_unknown_name(dact, tmp_path: Path):
     dact("reproduce", "figures", "--out", tmp_path).refused("'figures'", "gray-code")
 
 
+@pytest.mark.parametrize("shard", ["0/0", "3/2", "x"])
+def test_shards_that_do_not_exist(shard: str, dact, tmp_path: Path):
+    """They are refused, also where nothing is divided."""
+    dact("reproduce", "gray-code", "--shard", shard, "--out", tmp_path).refused("shard", shard)
+
+
 def test_what_it_takes_is_said_first(dact, tmp_path: Path):
     """Minutes on a GPU for what is asked for, and what it needs; before anything else."""
     answer = dact("reproduce", "libraries", "--instances", 3, "--out", tmp_path)

@@ -84,7 +84,10 @@ def parse_shard(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
     if match is None:
         raise InputError(f"shard '{text}' is not of the form 1/4")
-    return int(match[1]), int(match[2])
+    place, count = int(match[1]), int(match[2])
+    if not 1 <= place <= count:
+        raise InputError(f"shard {text} is not one of 1/{count or 1} to {count or 1}/{count or 1}")
+    return place, count
 
 
 def read_instances(file: Path, request: InputRequest) -> list[Instance]:
