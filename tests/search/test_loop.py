@@ -118,10 +118,13 @@ def test_an_interrupted_search_keeps_what_it_found(batch: Batch, problem_name: s
 
 
 def test_pace_follows_the_clock() -> None:
-    """One chunk to find out how long steps take, then whole chunks that fill the time between looks or what is left."""
+    """One chunk to find out how long steps take, then whole chunks that fill the time between looks or what is left, at
+    most four times as many as before."""
     pace = Pace(8, seconds=0.3)
     assert pace.steps(left=math.inf) == 8
     pace.took(8, seconds=0.008)
+    assert pace.steps(left=math.inf) == 32
+    pace.took(160, seconds=0.16)
     assert pace.steps(left=math.inf) == 296
     assert pace.steps(left=0.05) == 48
     assert pace.steps(left=0.001) == 8

@@ -92,20 +92,25 @@ class End:
 
 @dataclass
 class Pace:
-    """Steps per chunk: `chunk`, or the multiple of it that takes about `seconds`."""
+    """Steps per chunk: `chunk`, or the multiple of it that takes about `seconds`.
+
+    A chunk is at most four times as long as the one before, however fast that seemed: a clock may stand still.
+    """
 
     chunk: int = 1
     seconds: float = 0.0
     _step_seconds: float = field(default=math.inf, init=False)
+    _most: int = field(default=1, init=False)
 
     def steps(self, left: float) -> int:
         """Steps of the next chunk, given the seconds left; the first one measures the speed."""
         chunks = min(self.seconds, left) / (self._step_seconds * self.chunk)
-        return self.chunk * max(1, int(chunks))
+        return self.chunk * max(1, min(int(chunks), self._most))
 
     def took(self, steps: int, seconds: float) -> None:
         """Record how long some steps took."""
         self._step_seconds = max(seconds, 1e-9) / steps
+        self._most = 4 * max(1, steps // self.chunk)
 
 
 def run(
