@@ -27,6 +27,13 @@ def infeasible(instance: Instance, seconds: float) -> Stops:
     return routes
 
 
+def from_behind(instance: Instance, seconds: float) -> Stops:
+    """Calls the last customer -1."""
+    routes = simple(instance, seconds)
+    routes[-1][-1] = -1
+    return routes
+
+
 def raising(instance: Instance, seconds: float) -> Stops:
     """Complains on two lines."""
     raise RuntimeError("no such luck\nat all")

@@ -21,9 +21,10 @@ from dact.bench.peers import (
     points,
     read_rows,
 )
+from dact.bench.peers.report import lines
 from dact.instances import InputError, Instance, InstanceSet, check, generate_set, simplest_routes
 from dact.peers import PEERS, Crew, Peer, PeerError, Task
-from fake_peers import FAKE, broken, crashing, endless, infeasible, named, raising
+from fake_peers import FAKE, broken, crashing, endless, from_behind, infeasible, named, raising
 
 ROW = PeerRow(
     **{"date": "2026-11-16", "set": "tsp8", "instance": "", "instances": 4, "referenced": 4, "fingerprint": "f"},
@@ -67,6 +68,7 @@ def test_who_fails_is_named_and_left_out():
         named("Missing", module="no_such_package", package="nothing"),
         named("Crash", solve=crashing),
         named("Wrong", solve=infeasible),
+        named("Behind", solve=from_behind),
         named("Rude", solve=raising),
         FAKE,
     )
@@ -74,6 +76,7 @@ def test_who_fails_is_named_and_left_out():
         "Missing nothing is not installed: pip install 'dact[peers]'",
         "Crash in 0.1 s crashed (its process ended with exit code 7)",
         "Wrong in 0.1 s gave an infeasible answer to cvrp7_seed5[0]: customer 7 is not visited",
+        "Behind in 0.1 s gave an infeasible answer to cvrp7_seed5[0]: node index -1 does not exist",
         "Rude in 0.1 s failed on cvrp7_seed5[0]: no such luck",
     ]
     assert [each.solver for each in found if isinstance(each, PeerRow)] == ["Fake"]
@@ -117,6 +120,14 @@ def test_what_is_known_is_not_measured_again():
     (row,) = measured(what, FAKE)
     assert measured(what, FAKE, known=[row]) == []
     assert len(measured(what, FAKE, known=[replace(row, version="0")])) == 1
+
+
+def test_a_missing_solver_whose_rows_are_there():
+    """It is not left out: its rows are shown."""
+    gone = named("Gone", module="no_such_package")
+    (row,) = measured(contest(), FAKE)
+    assert measured(contest(), gone, known=[replace(row, solver="Gone", version="3")]) == []
+    assert len(measured(contest(), gone, known=[row])) == 1
 
 
 def test_solvers_of_other_problems_take_no_part():
@@ -270,6 +281,15 @@ def test_the_page_says_what_has_to_be_said():
         "`dact bench peers`",
     ):
         assert words in page
+
+
+def test_a_solver_looks_the_same_in_all_pictures():
+    """Whatever the order of rows, ours come first, and a solver has its number; unknown ones come last."""
+    known = [each.name for each in all_solvers(2).values()]
+    rows = [replace(ROW, solver=name) for name in ("new", "LKH", "DACT hybrid")]
+    shown, _ = points(contest(), rows, Scale())
+    drawn = [(line.name, line.number) for line in lines(shown, known)]
+    assert drawn == [("DACT hybrid", 0), ("LKH", known.index("LKH")), ("new", len(known))]
 
 
 def test_a_crew_that_cannot_import():

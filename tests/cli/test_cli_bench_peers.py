@@ -40,6 +40,16 @@ def test_rows_page_and_pictures(dact, file: Path, peers: None, tmp_path: Path):
     assert (out / "tsp7_set.csv").read_text() == rows
 
 
+def test_the_command_on_a_page_makes_the_page(dact, file: Path, peers: None, tmp_path: Path):
+    """Measured again for one solver, the page with all of them does not say that this solver's command made it."""
+    command = ["bench", "peers", file, "--seconds", "0.1", "--cores", 1, "--out", tmp_path / "out"]
+    dact(*command, "--only", "fake")
+    page = tmp_path / "out" / "tsp7_set.md"
+    assert "--cores 1 --only fake`" in page.read_text()
+    dact(*command, "--only", "hybrid")
+    assert "--cores 1`" in page.read_text()
+
+
 def test_rows_of_elsewhere_are_shown_beside(dact, file: Path, peers: None, tmp_path: Path):
     """With their own machine, and the others scaled."""
     more = tmp_path / "gpu.csv"

@@ -11,11 +11,12 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 import dact
 from dact.instances import InputError, Instance, Routes
 from dact.plotting import cost_text, plot, plot_trace, save_plot
-from dact.plotting.gaps import plot_gaps
+from dact.plotting.gaps import Curve, plot_gaps
 from dact.plotting.labels import SIDES, TRIED, Room
 from dact.plotting.styles import COLOURS, by_angle, style_of
 from dact.search import Trace, TracePoint
@@ -236,10 +237,25 @@ def test_matplotlib_is_loaded_late():
 
 
 def test_gaps_against_time():
-    """A line for each search, on logarithmic axes unless a gap is zero; the legend tells the last value."""
-    curves = {"usual": ([1.0, 2.0], [3.0, 0.5]), "$odd": ([1.0, 2.0], [4.0, 2.0])}
+    """A line for each search, a colour for each name and a dash for each limit; the legend tells the last value."""
+    curves = [
+        Curve(name="usual", limit="1 s", seconds=[0.5, 1.0], values=[3.0, 0.5]),
+        Curve(name="$odd", limit="1 s", seconds=[0.5, 1.0], values=[4.0, 2.0]),
+        Curve(name="usual", limit="2 s", seconds=[1.0, 2.0], values=[1.0, 2.8e-15]),
+    ]
     ax = plot_gaps(curves, "title", "gap")
-    assert [line.get_ydata().tolist() for line in ax.lines] == [[3.0, 0.5], [4.0, 2.0]]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["usual  0.5", "$odd  2"]
+    assert [line.get_ydata().tolist() for line in ax.lines] == [[3.0, 0.5], [4.0, 2.0], [1.0, 0.25]]
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["usual, 1 s  0.5", "$odd, 1 s  2", "usual, 2 s  0"]
+    colours, dashes = ([getter(line) for line in ax.lines] for getter in (Line2D.get_color, Line2D.get_linestyle))
+    assert colours[0] == colours[2] != colours[1]
+    assert dashes[0] == dashes[1] != dashes[2]
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    assert plot_gaps({"done": ([1.0, 2.0], [1.0, 0.0])}, "title", "gap").get_yscale() == "linear"
+    assert "none" in ax.get_ylabel()
+
+
+def test_costs_against_time():
+    """A small cost is not nothing."""
+    ax = plot_gaps([Curve(name="usual", seconds=[1.0], values=[2e-5])], "title", "cost", nothing=0.0)
+    assert ax.get_legend().get_texts()[0].get_text() == "usual  2e-05"
+    assert ax.get_ylabel() == "cost"

@@ -24,7 +24,7 @@ from dact.instances.files import write_atomically
 from dact.instances.limits import MAX_NODES
 from dact.instances.reading import SET_PARSERS
 from dact.plotting.gaps import Curve, plot_gaps
-from dact.plotting.panels import new_figure
+from dact.plotting.panels import NOTHING, new_figure
 
 COLUMNS = (
     *("variant", "limit", "seconds", "call", "rounds", "rounds/s", "cost", "gap %", "+-"),
@@ -133,7 +133,8 @@ def _write(out: Path, measured: Sequence[Measured], descents: Sequence[DescentTi
     first = measured[0].timing
     gaps = first.gap is not None
     title = f"{first.instances}, {first.count:,} instances, {first.device}"
-    plot_gaps(_curves(measured), title, "mean gap, %" if gaps else "mean cost", figure.add_subplot())
+    up, nothing = ("mean gap, %", NOTHING) if gaps else ("mean cost", 0.0)
+    plot_gaps(_curves(measured), title, up, figure.add_subplot(), nothing=nothing)
     figure.savefig(picture, format="png", dpi=160)
     page = _page(measured, descents).encode()
     for name, content in (("hybrid.png", picture.getvalue()), ("hybrid.md", page)):
@@ -141,16 +142,18 @@ def _write(out: Path, measured: Sequence[Measured], descents: Sequence[DescentTi
     note(f"written: {out / 'hybrid.md'}, its CSV files and picture")
 
 
-def _curves(measured: Sequence[Measured]) -> dict[str, Curve]:
+def _curves(measured: Sequence[Measured]) -> list[Curve]:
     """Gaps, or costs where there are no references."""
     several = len({each.timing.limit for each in measured}) > 1
-    return {
-        f"{each.timing.variant}, {each.timing.limit}" if several else each.timing.variant: (
-            [look.seconds for look in each.curve],
-            [look.cost if look.gap is None else look.gap for look in each.curve],
+    return [
+        Curve(
+            name=each.timing.variant,
+            limit=each.timing.limit if several else "",
+            seconds=[look.seconds for look in each.curve],
+            values=[look.cost if look.gap is None else look.gap for look in each.curve],
         )
         for each in measured
-    }
+    ]
 
 
 def _page(measured: Sequence[Measured], descents: Sequence[DescentTiming]) -> str:

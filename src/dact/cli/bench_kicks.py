@@ -21,6 +21,11 @@ COLUMNS = (
     *("gap %", "more than anywhere", "+-"),
 )
 
+FOOT = (
+    "Bars: standard error of the paired difference to kicks that begin anywhere. "
+    "In brackets: the network's share of the time."
+)
+
 
 def bench_kicks(path: Path, out: Path | None) -> None:
     """Print measured rows, and write a page and a picture of them into a folder."""
@@ -53,6 +58,7 @@ def _figure(rows: Sequence[KickRow]) -> "Figure":
         if chosen:
             title = f"{case.upper()}, {device}"
             plot_kicks(_lines(chosen, order), title, figure.add_subplot(len(devices), len(cases), number + 1))
+    figure.supxlabel(FOOT, x=0.01, ha="left", fontsize=7, color="#555555")
     return figure
 
 

@@ -118,8 +118,8 @@ class PeersRequest:
             found += rows
         return found
 
-    def command(self) -> str:
-        """What was called, without the folders of this machine."""
+    def command(self, *, everybody: bool = False) -> str:
+        """What was called, without the folders of this machine; with `everybody`, for all solvers."""
         target = [self.instances.name] if self.instances else ["--files", self.files.name if self.files else ""]
         words = ["dact", "bench", "peers", *target, "--seconds", ",".join(f"{each:g}" for each in self.times)]
         numbers = {"limit": self.limit, "every": self.every, "cores": self.cores}
@@ -128,7 +128,7 @@ class PeersRequest:
         words += ["--cpu-time"] if self.cpu_time else []
         named = {"references": self.references, "best-known": self.best_known}
         words += [word for name, path in named.items() if path for word in (f"--{name}", path.name)]
-        words += [word for name in self.only for word in ("--only", name)]
+        words += [word for name in (() if everybody else self.only) for word in ("--only", name)]
         words += [word for text in self.elsewhere for word in ("--with", _plain(text))]
         return shlex.join(words)
 
@@ -145,13 +145,15 @@ def bench_peers(request: PeersRequest, *, as_json: bool) -> int:
     rows = desk.rows + [row for row in elsewhere if row.key not in seen]
     scale = Scale(instances=request.count_as, cores=request.cores_as, cpu_time=request.cpu_time)
     found, hidden = points(contest, rows, scale)
+    # Rows of earlier calls are shown too: a command for some solvers would not make this page.
+    others = {row.solver for row in desk.rows} - {solver.name for solver in solvers}
     report = Report(
         contest=contest,
         solvers=list(all_solvers(contest.cores, request.device).values()),
         points=found,
         scale=scale,
         left_out=[*map(str, desk.left_out), *hidden],
-        command=request.command(),
+        command=request.command(everybody=bool(others)),
     )
     _tell(report, request.out)
     return INTERRUPTED if not whole else FAILED if desk.failed or not found else 0

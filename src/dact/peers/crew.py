@@ -156,7 +156,8 @@ def _solved(peer: Peer, task: Task) -> Solved:
     began = time.process_time()
     order = _order(task)
     routes = peer.solve(_reordered(task.instance, order) if task.copy else task.instance, task.seconds)
-    named = [[int(order[node]) for node in route] for route in routes]
+    # A node that does not exist stays one, so that the checker finds it: -1 is not the last.
+    named = [[int(order[node]) if 0 <= node < len(order) else int(node) for node in route] for route in routes]
     return Solved(task.place, named, time.process_time() - began)
 
 

@@ -1,39 +1,47 @@
 """Gaps of several searches against time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dact.plotting.panels import dress_lines, label, new_panel
+from dact.plotting.panels import NOTHING, dress_lines, label, new_panel, plain_numbers
 from dact.plotting.styles import COLOURS, DASHES, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-
-Curve = tuple[Sequence[float], Sequence[float]]
-"""Seconds, and the values at these moments."""
 
 
-def plot_gaps(curves: Mapping[str, Curve], title: str, up: str, ax: "Axes | None" = None) -> "Axes":
-    """A line for each search, over the logarithm of time; the values on a logarithmic scale where none is zero."""
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """A search: its values at some moments, the last one its answer."""
+
+    name: str
+    """Curves of one name have one colour."""
+    limit: str = ""
+    """How the search was limited; curves of one limit have one dash."""
+    seconds: Sequence[float]
+    values: Sequence[float]
+
+
+def plot_gaps(
+    curves: Sequence[Curve], title: str, up: str, ax: "Axes | None" = None, *, nothing: float = NOTHING
+) -> "Axes":
+    """A line for each search, both axes logarithmic, with a dot at its end. Values up to `nothing` are drawn at half of
+    the smallest other one, with a hollow dot."""
     ax = new_panel() if ax is None else ax
-    for number, (name, (seconds, values)) in enumerate(curves.items()):
-        colour, dash = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
-        ax.plot(seconds, values, color=colour, linestyle=dash, linewidth=1.5, label=f"{plain(name)}  {values[-1]:.4g}")
-    axes: list[Axis] = [ax.xaxis]
+    floor = min((value for curve in curves for value in curve.values if value > nothing), default=2 * NOTHING) / 2
+    names, limits = (list(dict.fromkeys(getattr(curve, name) for curve in curves)) for name in ("name", "limit"))
+    for curve in curves:
+        colour, dash = COLOURS[names.index(curve.name) % len(COLOURS)], DASHES[limits.index(curve.limit) % len(DASHES)]
+        heights = [value if value > nothing else floor for value in curve.values]
+        end = curve.values[-1] if curve.values[-1] > nothing else 0.0
+        text = f"{plain(f'{curve.name}, {curve.limit}' if curve.limit else curve.name)}  {end:.4g}"
+        ax.plot(curve.seconds, heights, color=colour, linestyle=dash, linewidth=1.5, label=text)
+        ax.scatter(curve.seconds[-1], heights[-1], s=24, color=colour if end else "white", edgecolors=colour, zorder=3)
     ax.set_xscale("log")
-    if all(value > 0 for _, values in curves.values() for value in values):
-        ax.set_yscale("log")
-        axes.append(ax.yaxis)
-    for axis in axes:
-        axis.set_major_formatter(_short)
-        axis.set_minor_formatter(_short)
-        axis.set_tick_params(which="both", labelsize="x-small")
+    ax.set_yscale("log")
+    for axis in (ax.xaxis, ax.yaxis):
+        plain_numbers(axis)
     dress_lines(ax)
-    return label(ax, title, "seconds", up)
-
-
-def _short(value: float, place: float) -> str:
-    """0.5 instead of a power of ten; the digits 1, 2 and 5 are enough."""
-    text = f"{value:g}"
-    return text if text.strip("0.") in ("1", "2", "5") else ""
+    grounded = any(value <= nothing for curve in curves for value in curve.values)
+    return label(ax, title, "seconds", f"{up} (at the bottom: none)" if grounded else up)

@@ -28,7 +28,14 @@ def plot_kicks(lines: Sequence[KickLine], title: str, ax: "Axes | None" = None) 
     for line in lines:
         colour, marker = COLOURS[line.number % len(COLOURS)], MARKERS[line.number % len(MARKERS)]
         ax.errorbar(
-            line.seconds, line.gap, line.error, label=line.name, color=colour, marker=marker, markersize=4, capsize=3
+            line.seconds,
+            line.gap,
+            line.error if any(line.error) else None,
+            label=line.name,
+            color=colour,
+            marker=marker,
+            markersize=4,
+            capsize=3,
         )
     times = [seconds for line in lines for seconds in line.seconds]
     if max(times) > 2 * min(times):
@@ -40,7 +47,7 @@ def plot_kicks(lines: Sequence[KickLine], title: str, ax: "Axes | None" = None) 
         axis.set_major_formatter(_short)
         axis.set_minor_formatter(_short)
         axis.set_tick_params(which="both", labelsize="x-small")
-    dress_lines(ax)
+    dress_lines(ax, "kicks begin")
     return label(ax, title, "seconds", "mean gap, %")
 
 

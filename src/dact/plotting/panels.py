@@ -9,11 +9,17 @@ from dact.plotting.styles import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 LIGHT = "#bbbbbb"
 MAP = "cividis"
 """A colour map of evenly rising brightness, readable in grey and by colour-blind readers."""
+
+NOTHING = 1e-4
+"""Gaps below this many percent count as zero: they are rounding errors."""
+NARROW = 100
+"""A logarithmic axis that spans less has labels between the powers of ten."""
 
 
 def new_figure(width: float, height: float) -> "Figure":
@@ -52,13 +58,31 @@ def draw_matrix(
         shades.ax.tick_params(labelsize="x-small")
 
 
-def dress_lines(ax: "Axes") -> None:
-    """A legend, and a grid behind the lines."""
-    for text in ax.legend(fontsize="small", frameon=False).get_texts():
+def dress_lines(ax: "Axes", heading: str | None = None) -> None:
+    """A legend, with or without a heading, and a grid behind the lines."""
+    legend = ax.legend(title=heading, title_fontsize="small", alignment="left", fontsize="small", frameon=False)
+    for text in legend.get_texts():
         text.set_parse_math(False)
     ax.grid(color="#eeeeee", linewidth=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def plain_numbers(axis: "Axis") -> None:
+    """On a logarithmic axis, 0.01, 1, 1,000 instead of powers of ten; twos and fives too where hardly any power is in
+    sight."""
+    low, high = axis.get_view_interval()
+
+    def major(value: float, place: float) -> str:
+        return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+
+    def minor(value: float, place: float) -> str:
+        digit = f"{value:e}"[0]
+        return major(value, place) if digit in "25" and high / low < NARROW else ""
+
+    axis.set_major_formatter(major)
+    axis.set_minor_formatter(minor)
+    axis.set_tick_params(which="both", labelsize="x-small")
 
 
 def label(ax: "Axes", title: str, across: str, up: str) -> "Axes":

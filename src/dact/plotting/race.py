@@ -4,18 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dact.plotting.panels import label, new_panel
+from dact.plotting.panels import NOTHING, label, new_panel, plain_numbers
 from dact.plotting.styles import COLOURS, DASHES, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
 
 MARKERS = "osD^vP*X"
-NOTHING = 1e-4
-"""Gaps below this many percent count as zero: they are rounding errors."""
-NARROW = 100
-"""An axis that spans less has labels between the powers of ten."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,8 +18,8 @@ class Line:
     """A solver on a machine: its seconds, gaps in percent, and standard errors (0 where there is none)."""
 
     name: str
-    family: str
-    """Lines of one family have one colour."""
+    number: int
+    """Lines of one number have one colour and marker, the same in every picture."""
     seconds: Sequence[float]
     gaps: Sequence[float]
     errors: Sequence[float]
@@ -38,10 +33,8 @@ def plot_race(lines: Sequence[Line], title: str, across: str, ax: "Axes | None" 
     positive = [gap for line in lines for gap in line.gaps if gap > NOTHING]
     floor = min(positive, default=2 * NOTHING) / 2
     grounded = False
-    families = list(dict.fromkeys(line.family for line in lines))
     for line in lines:
-        number = families.index(line.family)
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        colour, marker = COLOURS[line.number % len(COLOURS)], MARKERS[line.number % len(MARKERS)]
         heights = [max(gap, floor) for gap in line.gaps]
         ax.errorbar(
             line.seconds,
@@ -66,7 +59,7 @@ def plot_race(lines: Sequence[Line], title: str, across: str, ax: "Axes | None" 
     ax.set_xscale("log")
     ax.set_yscale("log", nonpositive="clip")
     for axis in (ax.xaxis, ax.yaxis):
-        _plain_numbers(axis)
+        plain_numbers(axis)
     ax.grid(which="major", color="#e4e4e4", linewidth=0.8)
     ax.set_axisbelow(True)
     # Handles long enough to tell dashes from a line.
@@ -75,19 +68,3 @@ def plot_race(lines: Sequence[Line], title: str, across: str, ax: "Axes | None" 
     return label(
         ax, title, across, "mean gap, %" + (f" (hollow, at the bottom: below {NOTHING:g})" if grounded else "")
     )
-
-
-def _plain_numbers(axis: "Axis") -> None:
-    """0.01, 1, 1,000 instead of powers of ten; twos and fives too where hardly any power is in sight."""
-    low, high = axis.get_view_interval()
-
-    def major(value: float, place: float) -> str:
-        return f"{value:,.0f}" if value >= 1 else f"{value:g}"
-
-    def minor(value: float, place: float) -> str:
-        digit = f"{value:e}"[0]
-        return major(value, place) if digit in "25" and high / low < NARROW else ""
-
-    axis.set_major_formatter(major)
-    axis.set_minor_formatter(minor)
-    axis.set_tick_params(which="both", labelsize="x-small")

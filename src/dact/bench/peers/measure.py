@@ -39,7 +39,8 @@ def measure(
     there = []
     for solver in solvers:
         if solver.missing:
-            yield LeftOut(solver.name, solver.missing)
+            if not {(solver.name, asked) for asked in seconds} <= {(row.solver, row.asked_s) for row in known}:
+                yield LeftOut(solver.name, solver.missing)
         elif all(solver.takes(member) for part in contest.rounds for member in part.members):
             there.append(solver)
     keys = {row.key for row in known}

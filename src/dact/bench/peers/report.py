@@ -141,31 +141,34 @@ class Report:
         import matplotlib as mpl
 
         figure = new_figure(8, 5.4)
-        plot_race(lines(self.points), self.title, self.across, figure.add_subplot())
+        drawn = lines(self.points, [each.name for each in self.solvers])
+        plot_race(drawn, self.title, self.across, figure.add_subplot())
         foot = textwrap.fill(" ".join(self._foot()), FOOT_CHARACTERS)
         figure.supxlabel(foot, x=0.01, ha="left", fontsize=7, color="#555555", parse_math=False)
-        drawn = BytesIO()
+        picture = BytesIO()
         # Identifiers that do not change from one call to the next, and no date of SVG's own.
         with mpl.rc_context({"svg.hashsalt": path.stem}):
             about = {"Date": None} if path.suffix == ".svg" else {}
-            figure.savefig(drawn, format=path.suffix[1:], dpi=160, metadata={"Title": self.title, **about})
-        write_atomically(path, lambda stream: stream.write(drawn.getvalue()))
+            figure.savefig(picture, format=path.suffix[1:], dpi=160, metadata={"Title": self.title, **about})
+        write_atomically(path, lambda stream: stream.write(picture.getvalue()))
         return path
 
 
-def lines(shown: Sequence[Point]) -> list[Line]:
-    """A line for each solver and machine, its points by their times."""
+def lines(shown: Sequence[Point], known: Sequence[str]) -> list[Line]:
+    """A line for each solver and machine, its points by their times. Known solvers come first, in their order, so that
+    each looks the same in all pictures."""
     groups: dict[tuple[str, str], list[Point]] = defaultdict(list)
     for point in shown:
         groups[point.solver, point.place].append(point)
     told = len({point.place for point in shown}) > 1
+    order = list(dict.fromkeys([*known, *(point.solver for point in shown)]))
     drawn = []
-    for (solver, place), group in groups.items():
+    for (solver, place), group in sorted(groups.items(), key=lambda each: order.index(each[0][0])):
         group.sort(key=lambda point: point.seconds)
         drawn.append(
             Line(
                 name=f"{solver} ({place})" if told or "scaled" in place else solver,
-                family=solver,
+                number=order.index(solver),
                 seconds=[point.seconds for point in group],
                 gaps=[point.gap for point in group],
                 errors=[point.error or 0.0 for point in group],
