@@ -31,6 +31,19 @@ def test_shards_that_do_not_exist(shard: str, dact, tmp_path: Path):
     dact("reproduce", "gray-code", "--shard", shard, "--out", tmp_path).refused("shard", shard)
 
 
+def test_a_shard_makes_no_files(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """It says that it is done, and what makes the files."""
+    from dact.reproduce import stability
+
+    monkeypatch.setattr(
+        stability, "QUICK", stability.StabilityConfig(sets=(("tsp", 20),), count=2, steps=(1, 2), seeds=2)
+    )
+    answer = dact("reproduce", "stability", "--quick", "--shard", "2/3", "--out", tmp_path, "--device", "cpu", "--json")
+    assert answer.code == 0
+    assert "stability: shard 2/3 is done; when all are, the same command without --shard makes the files" in answer.err
+    assert answer.record["files"] == []
+
+
 def test_what_it_takes_is_said_first(dact, tmp_path: Path):
     """Minutes on a GPU for what is asked for, and what it needs; before anything else."""
     answer = dact("reproduce", "libraries", "--instances", 3, "--out", tmp_path)

@@ -119,6 +119,63 @@ def test_blocks_do_not_matter_on_a_gpu(problem_name: str, size: int):
         assert np.array_equal(costs, whole[some]), rows
 
 
+MARKED = SolveConfig.flat(steps=50, patience=6)
+MARKS = (1, 13, 30)
+
+
+@pytest.mark.parametrize("augment", [1, 3])
+def test_marks_are_searches_of_so_many_steps(problem_name: str, augment: int, monkeypatch: pytest.MonkeyPatch):
+    """Exactly, with restarts, in several blocks, and where blocks were halved for want of memory."""
+    instances, config = generate_set(problem_name, 12, 7, 1), replace(MARKED, augment=augment)
+    alone = [evaluate(instances, replace(config, steps=steps), rows=2).costs for steps in (*MARKS, config.steps)]
+    marked = evaluate(instances, config, rows=2, marks=MARKS)
+    limit_rows(monkeypatch, 2 * augment)
+    halved = evaluate(instances, config, rows=4, marks=MARKS)
+    for found in (marked, halved):
+        assert [each.steps for each in found.stages] == [*MARKS, 50]
+        assert [each.costs.tolist() for each in found.stages] == [costs.tolist() for costs in alone]
+    assert marked.mean_cost < marked.marks[0].mean_cost
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_marks_are_searches_of_so_many_steps_on_a_gpu(problem_name: str):
+    """Also where steps are made by graphs of several, and marks lie between them."""
+    instances, config = generate_set(problem_name, 50, 300, 1), SolveConfig(steps=2000, device="cuda")
+    marked = evaluate(instances, config, rows=200, marks=(101, 1000))
+    for found in marked.stages:
+        alone = evaluate(instances, replace(config, steps=found.steps), rows=200)
+        assert np.array_equal(found.costs, alone.costs), found.steps
+
+
+def test_seconds_at_marks():
+    """They rise from mark to mark, and what blocks took is no more than the call."""
+    found = evaluate(generate_set("tsp", 8, 5, 1), SolveConfig(steps=20), rows=2, marks=(5, 10))
+    first, second, whole = (each.work_seconds for each in found.stages)
+    assert 0 < first < second < whole < found.seconds
+
+
+def test_marks_behind_the_end_of_a_search():
+    """A search that reaches its target, or has nothing to search, has found at later marks what it has found."""
+    target = evaluate(generate_set("tsp", 8, 3, 1), SolveConfig(steps=20, target=1e9), marks=(5, 10))
+    tiny = evaluate(generate_set("tsp", 3, 2, 1), SolveConfig(steps=20), marks=(5, 10))
+    for found in (target, tiny):
+        assert all(np.array_equal(each.costs, found.costs) for each in found.marks)
+
+
+@pytest.mark.parametrize("marks", [(0, 5), (5, 5), (10, 5), (20,), (30,)])
+def test_bad_marks(marks: tuple[int, ...]):
+    """They rise, and lie within the search."""
+    with pytest.raises(ValueError, match="do not rise from 1 to below 20 steps"):
+        evaluate(generate_set("tsp", 5, 2, 1), SolveConfig(steps=20), marks=marks)
+
+
+def test_the_hybrid_search_has_no_marks():
+    """Its temperature falls towards its end, so that a shorter search is another one."""
+    with pytest.raises(ValueError, match="marks go with the policy search"):
+        evaluate(generate_set("tsp", 8, 2, 1), SolveConfig(search="hybrid", steps=20), marks=(5,))
+
+
 @pytest.mark.parametrize("shard", [(0, 3), (4, 3), (1, 0), (3, 3)])
 def test_bad_shards(shard: tuple[int, int]):
     """Shards out of range, or empty, are refused."""

@@ -53,6 +53,40 @@ def test_interrupted_evaluation_goes_on(instances: InstanceSet, whole: Evaluatio
     assert np.array_equal(again.costs, whole.costs)
 
 
+def test_marks_are_kept(instances: InstanceSet, tmp_path: Path):
+    """A search that was interrupted and shared goes on with its marks; with other marks it is another search."""
+    out, config, marks = tmp_path / "kept.jsonl", replace(CONFIG, steps=9), (2, 5)
+    whole = evaluate(instances, config, rows=2, marks=marks)
+
+    def press(fraction: float, cost: float) -> None:
+        if fraction > 0.6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(instances, config, rows=2, out=out, marks=marks, progress=press)
+    evaluate(instances, config, rows=2, out=out, marks=marks, shard=(2, 2))
+    out.write_text(out.read_text()[:-9])
+    done = evaluate(instances, config, rows=2, out=out, marks=marks)
+    assert 0 < done.solved < len(instances)
+    assert [each.costs.tolist() for each in done.stages] == [each.costs.tolist() for each in whole.stages]
+    again = evaluate(instances, config, rows=2, out=out, marks=marks)
+    assert [each.work_seconds for each in again.stages] == [each.work_seconds for each in done.stages]
+    for others in ((), (2,), (2, 6)):
+        with pytest.raises(InputError, match="other settings"):
+            evaluate(instances, config, rows=2, out=out, marks=others)
+
+
+def test_files_without_seconds_go_on(tmp_path: Path):
+    """An older version did not keep them: costs count, the time is unknown."""
+    instances, out = generate_set("tsp", 6, 4, 1), tmp_path / "kept.jsonl"
+    evaluate(instances, CONFIG, rows=2, out=out)
+    first, *others = map(json.loads, out.read_text().splitlines())
+    del first["seconds"]
+    out.write_text("".join(json.dumps(line) + "\n" for line in (first, *others)))
+    done = evaluate(instances, CONFIG, rows=2, out=out)
+    assert (done.solved, done.work_seconds) == (0, None)
+
+
 def test_shards_share_a_file(instances: InstanceSet, whole: Evaluation, tmp_path: Path):
     """The figures cover all that the file holds, and references stand beside the costs."""
     out = tmp_path / "kept.jsonl"

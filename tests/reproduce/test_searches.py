@@ -1,6 +1,7 @@
 """Reproductions that search sets: tiny here, quick ones where slow tests run."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,13 @@ import pytest
 from dact.cards import SHIPPED
 from dact.instances import generate_set
 from dact.policy import load_weights
-from dact.reproduce import STUDIES, NeedsError, Request, Table, paper, reproduce
+from dact.reproduce import STUDIES, NeedsError, Request, ShardDone, Table, paper, reproduce
 from dact.reproduce.base import Cell
 from dact.reproduce.libraries import LibrariesConfig, copies
 from dact.reproduce.main_table import MainConfig
 from dact.reproduce.peers_beside import beside
 from dact.reproduce.published_sets import published_set
+from dact.reproduce.runs import turned
 from dact.reproduce.sizes import SizesConfig, with_wavelengths
 from dact.reproduce.stability import StabilityConfig
 
@@ -96,7 +98,7 @@ def test_main_goes_on(tiny: Request):
     with pytest.raises(KeyboardInterrupt):
         STUDIES["main"].make(again)
     kept = {path.name: path.stat().st_mtime_ns for path in again.out.glob("runs/main-quick/*.jsonl")}
-    assert 0 < len(kept) < 8
+    assert 0 < len(kept) < 6
     resumed = only_table("main", Request(out=again.out, quick=True, models=tiny.models, device="cpu"))
     assert resumed["cost"] == whole["cost"]
     assert all(seconds is not None for seconds in resumed["seconds"])
@@ -117,10 +119,13 @@ def interrupt_at(most: float):
 def test_stability(tiny: Request):
     """The range is that of the runs' means, which are in the files."""
     table = only_table("stability", tiny)
-    files = sorted((tiny.out / "runs/stability-quick").glob("*T4*.jsonl"))
-    means = [np.mean([json.loads(line)["cost"] for line in file.read_text().splitlines()]) for file in files]
-    assert len(means) == 2
-    assert table["range"][1] == pytest.approx(max(means) - min(means))
+    files = sorted((tiny.out / "runs/stability-quick").glob("*.jsonl"))
+    lines = [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
+    assert len(lines) == 2
+    assert table["T"] == [2, 4]
+    for place, cost_of in enumerate([lambda line: line["marks"][0][1], lambda line: line["cost"]]):
+        means = [np.mean([cost_of(line) for line in each]) for each in lines]
+        assert table["range"][place] == pytest.approx(max(means) - min(means))
     assert table["paper: range within"] == [None, None]
 
 
@@ -147,6 +152,30 @@ def test_libraries(tiny: Request, data: Path):
     assert set(instances["instance"]) == {"eil51", "X-n101-k25"}
     assert set(instances["paper: average"]) == {None}
     assert all(best <= average for best, average in zip(bands["best"], bands["average"], strict=True))
+
+
+def test_shards(tiny: Request):
+    """Shards share searches of a single block, and a call without one finds all of them done."""
+    shared, counts = replace(tiny, out=tiny.out / "shared"), []
+    for number in (1, 2, 3):
+        with pytest.raises(ShardDone, match=f"shard {number}/3 is done"):
+            reproduce("main", replace(shared, shard=(number, 3)))
+        counts.append(len(list(shared.out.glob("runs/*/*.jsonl"))))
+    assert counts == [2, 4, 6]
+    assert not list(shared.out.glob("*.md"))
+    kept = {path: path.read_bytes() for path in shared.out.glob("runs/*/*.jsonl")}
+    found = only_table("main", shared)
+    assert {path: path.read_bytes() for path in shared.out.glob("runs/*/*.jsonl")} == kept
+    assert found["cost"] == only_table("main", tiny)["cost"]
+
+
+def test_shards_take_turns():
+    """Each has as many searches of every kind, where kinds alternate and searches have a single block."""
+    first = [[turned((number, 4), place)[0] for place in range(16)] for number in (1, 2, 3, 4)]
+    for turns in first:
+        assert sum(turn == 1 for turn in turns[::2]) == sum(turn == 1 for turn in turns[1::2]) == 2
+    assert all(sorted(column) == [1, 2, 3, 4] for column in zip(*first, strict=True))
+    assert turned((1, 1), 5) == (1, 1)
 
 
 def test_libraries_spread_over_sizes():

@@ -56,6 +56,15 @@ def test_steps_are_counted_exactly(problem_name: str, batch: Batch) -> None:
     assert seen == [3, 6, 7]
 
 
+def test_the_loop_looks_at_marks(problem_name: str, batch: Batch) -> None:
+    """Whatever its pace; marks at or beyond the end change nothing."""
+    seen: list[int] = []
+    stop = Stop(steps=9, marks=(1, 5, 6, 9, 20))
+    state = begun(problem_name, batch)
+    run(make_engine(problem_name), batch, state, stop, pace=Pace(3), watch=lambda now: seen.append(now.steps))
+    assert seen == [1, 4, 5, 6, 9]
+
+
 def test_a_watcher_sees_the_tours(problem_name: str, batch: Batch) -> None:
     """What a watcher is shown last is the state that the search ends with, and its costs are those of its tours."""
     seen = []

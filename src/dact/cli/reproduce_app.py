@@ -23,7 +23,7 @@ def reproduce(
     train: Annotated[
         bool, typer.Option("--train", help="Train the weights that are missing, into --models; goes on where it ended.")
     ] = False,
-    shard: Annotated[str, typer.Option(help="Of searches over sets, as in `dact evaluate`: 1/4 to 4/4.")] = "1/1",
+    shard: Annotated[str, typer.Option(help="A part of the searches, and no files yet: 1/4 to 4/4.")] = "1/1",
     device: options.Device = "auto",
     as_json: options.Json = False,
 ) -> None:

@@ -1,11 +1,12 @@
 """`dact reproduce`: a name in, files out."""
 
 import json
+from pathlib import Path
 
 from dact.cli.screen import FAILED, Bar, emit, note
 from dact.cli.targets import check_folder
 from dact.interrupts import INTERRUPTED, Interrupts
-from dact.reproduce import STUDIES, Request, Study, find_study, reproduce
+from dact.reproduce import STUDIES, Request, ShardDone, Study, find_study, reproduce
 
 
 def list_studies(*, as_json: bool) -> int:
@@ -29,6 +30,8 @@ def reproduce_one(name: str, request: Request, *, as_json: bool) -> int:
     """Make a study, print its files and what is missing, and return the exit code."""
     from dataclasses import replace
 
+    missing: tuple[str, ...] = ()
+    paths: list[Path] = []
     study = find_study(name)
     study.check(request)
     check_folder("--out", request.out)
@@ -43,16 +46,17 @@ def reproduce_one(name: str, request: Request, *, as_json: bool) -> int:
                 interrupts.obey()
 
             outcome, paths = reproduce(name, replace(request, progress=progress))
+            missing = outcome.missing
+    except ShardDone as done:
+        note(f"{name}: {done}")
     except KeyboardInterrupt:
         note(f"interrupted: {request.out / 'runs'} keeps what was finished, and the same command goes on from there")
         return INTERRUPTED
-    for sentence in outcome.missing:
+    for sentence in missing:
         note(f"missing: {sentence}")
     for path in paths:
         note(str(path))
-    if as_json and not emit(
-        json.dumps({"name": name, "files": [str(path) for path in paths], "missing": outcome.missing})
-    ):
+    if as_json and not emit(json.dumps({"name": name, "files": [str(path) for path in paths], "missing": missing})):
         return FAILED
     return 0
 

@@ -1,24 +1,20 @@
 """How good a search is on a set of instances."""
 
+import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from dact.evaluation.results_file import Costs, ResultsFile, fingerprint
+from dact.evaluation.blocks import WHOLE, BlockSolver, Progress, Shard, blocks
+from dact.evaluation.results_file import Results, ResultsFile, fingerprint
 from dact.instances import InputError, InstanceSet
 from dact.instances.arrays import FloatArray, IntArray
-from dact.pipeline import Pipeline, SolveConfig
-from dact.search import Parts, Snapshot
+from dact.pipeline import SolveConfig
 from dact.team import Team
 
-Shard = tuple[int, int]
-"""(i, n): every n-th block from the i-th on, 1 <= i <= n."""
-WHOLE: Shard = (1, 1)
-Progress = Callable[[float, float], None]
-"""Called with the fraction of the work done and the mean cost of the instances at hand."""
 SHARED_ROWS = 1000
 """Largest block that is distributed or kept in a file; an interruption loses at most one block."""
 
@@ -37,11 +33,27 @@ class Evaluation:
     solved: int
     """Instances solved in this call; the others came from the file."""
     seconds: float
+    """Of this call."""
+    work_seconds: float | None
+    """Of all blocks from their starts to the checked costs, added up over calls and processes. None: an older version
+    kept some of them."""
     places: IntArray = field(repr=False)
     """Indices of the instances in the set."""
     costs: FloatArray = field(repr=False)
     reference_costs: FloatArray = field(repr=False)
     """NaN where there is none."""
+    marks: tuple["Evaluation", ...] = field(default=(), repr=False)
+    """What the search had found after fewer steps. Their `work_seconds` end there; `seconds` are of the whole call."""
+
+    def after(self, steps: int, costs: FloatArray, work_seconds: float | None) -> "Evaluation":
+        """The same search after fewer steps."""
+        config = replace(self.config, steps=steps)
+        return replace(self, config=config, steps=steps, costs=costs, work_seconds=work_seconds)
+
+    @property
+    def stages(self) -> tuple["Evaluation", ...]:
+        """At the marks and at the end."""
+        return (*self.marks, self)
 
     @property
     def instances(self) -> int:
@@ -77,6 +89,7 @@ def evaluate(
     rows: int | None = None,
     shard: Shard = WHOLE,
     out: Path | None = None,
+    marks: tuple[int, ...] = (),
     team: Team | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -91,97 +104,60 @@ def evaluate(
 
     `out` keeps the costs of finished blocks: blocks found there are not solved again, and the figures cover all of
     them. Ctrl-C raises KeyboardInterrupt.
+
+    `marks` are smaller numbers of steps, of the policy search, for which the answers are wanted too: they are what
+    searches of so many steps would find, since no step of the policy depends on how many follow.
     """
     started = time.perf_counter()
     team = team or Team()
+    _refuse_wrong_marks(marks, config)
     shared = out is not None or shard != WHOLE or team.size > 1
-    solver = _Solver(instances, config, rows, SHARED_ROWS if shared else None, progress)
+    solver = BlockSolver(instances, config, rows, SHARED_ROWS if shared else None, marks, progress)
     wanted = blocks(len(instances), solver.rows, shard)
     if len(wanted) < team.size:
         few = f"too few blocks of {solver.rows} instances ({len(wanted)}) for {team.size} processes"
         raise InputError(f"{few}: choose smaller ones (--rows)")
-    file = (
-        None if out is None else ResultsFile(out, fingerprint(instances, solver.pipeline.weights, config, solver.rows))
-    )
+    file = None
+    if out is not None:
+        file = ResultsFile(out, fingerprint(instances, solver.pipeline.weights, config, solver.rows, marks), marks)
     # All processes read the file, so that all refuse a wrong one; the first process's reading counts.
     found = team.broadcast(file.read() if file is not None else {})
     wanted = [block for block in wanted if not all(place in found for place in block)]
     solved = team.all_gather(solver.solve(wanted[team.rank :: team.size], file))
-    found = found | {place: cost for costs in solved for place, cost in costs.items()}
+    found = found | {place: result for results in solved for place, result in results.items()}
     # Another shard may have added to the file meanwhile.
     found = found | (file.read() if file is not None else {})
+    return _evaluation(solver, found, sum(map(len, solved)), time.perf_counter() - started)
+
+
+def _refuse_wrong_marks(marks: tuple[int, ...], config: SolveConfig) -> None:
+    if marks and config.search != "policy":
+        raise ValueError(f"marks go with the policy search: how {config.search} searches depends on where it ends")
+    steps = config.stop().steps
+    ends = (*marks, math.inf if steps is None else steps)
+    if any(not 0 < mark < after for mark, after in pairwise(ends)):
+        raise ValueError(f"marks {', '.join(map(str, marks))} do not rise from 1 to below {ends[-1]} steps")
+
+
+def _evaluation(solver: BlockSolver, found: Results, solved: int, seconds: float) -> Evaluation:
+    instances, config = solver.instances, solver.config
     places = np.array(sorted(found))
+    cost_IK, seconds_IK = (np.array(each) for each in zip(*(found[place] for place in places.tolist()), strict=True))
+    work_seconds = [None if math.isnan(total) else total for total in seconds_IK.sum(axis=0).tolist()]
     known = np.full(len(instances), np.nan) if instances.reference_cost is None else instances.reference_cost
-    return Evaluation(
+    whole = Evaluation(
         name=instances.name,
         problem=instances.problem,
         weights=solver.pipeline.weights_name,
         config=config,
         steps=config.stop().steps or 0,
         rows=solver.rows,
-        solved=sum(len(costs) for costs in solved),
-        seconds=time.perf_counter() - started,
+        solved=solved,
+        seconds=seconds,
+        work_seconds=work_seconds[-1],
         places=places,
-        costs=np.array([found[place] for place in places.tolist()]),
+        costs=cost_IK[:, -1],
         reference_costs=known[places],
     )
-
-
-class _Solver:
-    """Solves blocks of a set with one pipeline."""
-
-    def __init__(
-        self,
-        instances: InstanceSet,
-        config: SolveConfig,
-        rows: int | None,
-        most: int | None,
-        progress: Progress | None,
-    ) -> None:
-        self.instances, self.config, self.progress = instances, config, progress
-        self.pipeline = Pipeline.build(instances.problem, instances.customers, config, steady=True)
-        one = self.pipeline.problem.collate_set(instances.take(slice(1)))
-        suits = self.pipeline.rows_at_once(one.length, own_distances=one.distance_INN is not None)
-        self.rows = min(suits, most or suits) if rows is None else rows
-        self.parts = Parts(self.rows)
-
-    def solve(self, wanted: list[range], file: ResultsFile | None) -> Costs:
-        """The costs of these blocks; each is added to the file when it is finished."""
-        self.total, self.done = sum(map(len, wanted)), 0
-        found: Costs = {}
-        for block in wanted:
-            costs = np.concatenate([costs for _, costs in self.parts.each(block, self._solve_part)])
-            if file is not None:
-                file.add(block, self.instances, costs)
-            found |= zip(block, costs.tolist(), strict=True)
-        return found
-
-    def _solve_part(self, part: range) -> FloatArray:
-        """Checked costs of consecutive instances, solved as one batch."""
-        instances, pipeline = self.instances.take(slice(part.start, part.stop)), self.pipeline
-        batch = pipeline.problem.collate_set(instances).to(pipeline.device)
-
-        def watch(seen: Snapshot) -> None:
-            if self.progress is not None:
-                self.progress((self.done + seen.fraction * len(part)) / self.total, seen.cost)
-
-        found = pipeline.search(batch, pipeline.starts(batch, part), self.config.stop(), watch)
-        if found.run.interrupted:
-            raise KeyboardInterrupt
-        self.done += len(part)
-        return found.costs(instances)
-
-
-def blocks(count: int, rows: int, shard: Shard = WHOLE) -> list[range]:
-    """The blocks of a shard (i, n): of all blocks of `rows` consecutive instances, every n-th from the i-th on."""
-    if rows < 1:
-        raise InputError(f"rows {rows} is below 1")
-    number, shards = shard
-    if not 1 <= number <= shards:
-        raise InputError(f"shard {number}/{shards} is not one of 1/{shards} to {shards}/{shards}")
-    cut = [range(first, min(first + rows, count)) for first in range(0, count, rows)]
-    if number > len(cut):
-        raise InputError(
-            f"shard {number}/{shards} of {count} instances in blocks of {rows} is empty: choose smaller blocks (--rows)"
-        )
-    return cut[number - 1 :: shards]
+    at_marks = zip(solver.marks, cost_IK.T, work_seconds, strict=False)
+    return replace(whole, marks=tuple(whole.after(*each) for each in at_marks))

@@ -16,7 +16,7 @@ from dact.reproduce import (
     sizes,
     stability,
 )
-from dact.reproduce.base import DEFAULT_MODELS, NeedsError, Outcome, Picture, Request, Study, Table
+from dact.reproduce.base import DEFAULT_MODELS, NeedsError, Outcome, Picture, Request, ShardDone, Study, Table
 from dact.reproduce.models import MODELS
 from dact.reproduce.writing import write
 
@@ -35,7 +35,8 @@ def find_study(name: str) -> Study:
 
 
 def reproduce(name: str, request: Request) -> tuple[Outcome, list[Path]]:
-    """Make a table or figure and write its files; NeedsError if a required input is missing."""
+    """Make a table or figure and write its files; NeedsError if a required input is missing, ShardDone if only a shard
+    of its searches was asked for."""
     study = find_study(name)
     study.check(request)
     outcome = study.make(request)
@@ -50,6 +51,7 @@ __all__ = [
     "Outcome",
     "Picture",
     "Request",
+    "ShardDone",
     "Study",
     "Table",
     "find_study",

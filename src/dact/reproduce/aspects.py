@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from dact.evaluation import Evaluation
 from dact.pipeline import SolveConfig
 from dact.policy import Policy, load_weights
 from dact.reproduce import paper
@@ -20,7 +21,7 @@ from dact.reproduce.models import (
 )
 from dact.reproduce.published_sets import SEED as SET_SEED
 from dact.reproduce.published_sets import published_set
-from dact.reproduce.runs import Done, SetSearch, device_of, do, unfinished
+from dact.reproduce.runs import TIMES, SetSearch, device_of, do
 from dact.reproduce.trained import compared
 
 SEED = 1
@@ -73,10 +74,14 @@ def make(request: Request) -> Outcome:
     missing = () if request.quick else needed(models, request.models, "aspects")
     if not there:
         raise none_there(models, request.models, "aspects")
-    cases = [(case, steps) for case in config.cases if case.model.name in there for steps in config.steps]
-    runs = [_run(case, steps, there[case.model.name], config, request) for case, steps in cases]
+    cases = [case for case in config.cases if case.model.name in there]
+    runs = [_run(case, there[case.model.name], config, request) for case in cases]
     done = do("aspects", runs, request, timed=True)
-    rows = [_row(case, there[case.model.name], each) for (case, _), each in zip(cases, done, strict=True)]
+    rows = [
+        _row(case, there[case.model.name], each)
+        for case, found in zip(cases, done, strict=True)
+        for each in found.stages
+    ]
     return Outcome(
         outputs=(Table(name="table", title="Dual against single aspect", columns=COLUMNS, rows=rows),),
         instances=f"{config.count:,} of each set, numpy's legacy generator, seed {SET_SEED}",
@@ -84,13 +89,14 @@ def make(request: Request) -> Outcome:
         notes=(
             f"Models of a set are trained alike: {_training(config, request)}, where the paper has 200,000 updates "
             "of 600 rows. What compares is which of the two is ahead, and by what factor, not the gaps themselves. The "
-            "paper's times are, by its main table, for 10,000 instances on four RTX 2080 Ti; our seconds are of whole "
-            "calls over the instances above. Only the dual encoder has kernels of its own.",
+            "paper's times are, by its main table, for 10,000 instances on four RTX 2080 Ti. Only the dual encoder has "
+            "kernels of its own.",
+            TIMES,
         ),
         smaller=f"models and instances of TSP10 instead of TSP50 and TSP100 ({_training(config, request)}), "
         f"{config.count} instances instead of {FULL.count:,}, T = {config.steps[0]} and {config.steps[-1]} instead of "
         f"{FULL.steps[0]:,} and {FULL.steps[-1]:,}",
-        missing=(*missing, *unfinished(done)),
+        missing=missing,
         device=device_of(done),
     )
 
@@ -102,10 +108,11 @@ def _training(config: AspectsConfig, request: Request) -> str:
     )
 
 
-def _run(case: AspectCase, steps: int, weights: Path, config: AspectsConfig, request: Request) -> SetSearch:
-    settings = SolveConfig.flat(steps=steps, weights=str(weights), seed=SEED, device=request.device)
+def _run(case: AspectCase, weights: Path, config: AspectsConfig, request: Request) -> SetSearch:
+    *marks, most = config.steps
+    settings = SolveConfig.flat(steps=most, weights=str(weights), seed=SEED, device=request.device)
     instances = published_set("tsp", case.size, config.count, request.data)
-    return SetSearch(name=f"{case.model.name}-T{steps}", instances=instances, config=settings)
+    return SetSearch(name=case.model.name, instances=instances, config=settings, marks=tuple(marks))
 
 
 def parameter_count(policy: Policy) -> int:
@@ -113,13 +120,13 @@ def parameter_count(policy: Policy) -> int:
     return sum(parameter.numel() for parameter in policy.parameters())
 
 
-def _row(case: AspectCase, weights: Path, done: Done) -> tuple[Cell, ...]:
-    found, parameters = done.found, parameter_count(load_weights(weights).policy)
+def _row(case: AspectCase, weights: Path, found: Evaluation) -> tuple[Cell, ...]:
+    parameters = parameter_count(load_weights(weights).policy)
     printed, time = paper.ASPECTS.get((case.aspects, case.size), {}).get(found.steps, (None, None))
     return (
         *(f"TSP{case.size}", case.aspects, parameters, found.steps),
         *(found.instances, found.mean_cost, found.gap, paper.above_published("tsp", case.size, found.mean_cost)),
-        *(done.seconds, paper.PARAMETERS[case.aspects], printed, time),
+        *(found.work_seconds, paper.PARAMETERS[case.aspects], printed, time),
     )
 
 

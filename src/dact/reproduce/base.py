@@ -40,7 +40,7 @@ class Request:
     train: bool = False
     """Train missing weights."""
     shard: tuple[int, int] = (1, 1)
-    """(i, n): search every n-th block of each set, from the i-th on."""
+    """(i, n): search every n-th block from the i-th on, and make no files."""
     device: str = "auto"
     progress: Progress = field(default=_ignored, repr=False)
 
@@ -109,6 +109,16 @@ class Outcome:
     """A sentence for each part that could not be made, with what it needs."""
     device: str = "cpu"
     """Kind of device it was computed on."""
+
+
+class ShardDone(Exception):  # noqa: N818 - nothing went wrong
+    """A shard of the searches is done; tables and pictures need all of them."""
+
+    def __init__(self, shard: tuple[int, int]) -> None:
+        number, shards = shard
+        super().__init__(
+            f"shard {number}/{shards} is done; when all are, the same command without --shard makes the files"
+        )
 
 
 class NeedsError(InputError):

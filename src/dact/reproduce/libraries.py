@@ -5,14 +5,16 @@ from pathlib import Path
 
 import numpy as np
 
+from dact.evaluation import Evaluation
 from dact.instances import InstanceSet, facts_of, read_set
 from dact.pipeline import SolveConfig
 from dact.reproduce import paper
 from dact.reproduce.base import Cell, NeedsError, Outcome, Request, Study, Table, asked, fewer, listed
-from dact.reproduce.runs import Done, SetSearch, device_of, do, unfinished
+from dact.reproduce.runs import SetSearch, device_of, do
 
 SEED, MOST = 1, 29
 """MOST: files of the larger library, in the paper."""
+SEARCHES = ("short", "long", "augmented")
 BANDS = ((50, 100), (100, 150), (150, 201))
 GAPS = dict.fromkeys(("best", "average", "paper: best", "paper: average"), 2)
 BY_INSTANCE = dict.fromkeys(("library", "instance", "customers", "search", "T")) | GAPS
@@ -67,18 +69,18 @@ class InstanceGaps:
     """Customers."""
     search: str
     """short, long or augmented."""
-    done: Done
+    found: Evaluation
 
     @property
     def gaps(self) -> tuple[float, float]:
         """Best and average."""
-        gaps = self.done.found.gaps
+        gaps = self.found.gaps
         return float(gaps.min()), float(gaps.mean())
 
     @property
     def printed(self) -> tuple[float | None, float | None]:
         """The paper's best and average; None for shorter searches than the paper's."""
-        same = self.done.found.steps in (10_000, *(library.short for library in LIBRARIES))
+        same = self.found.steps in (10_000, *(library.short for library in LIBRARIES))
         row = paper.libraries().get(self.name.lower(), {}) if same else {}
         return row.get(f"{self.search}_best"), row.get(f"{self.search}_average")
 
@@ -90,7 +92,8 @@ def make(request: Request) -> Outcome:
     done = do("libraries", [run for *_, run in cases], request)
     results = [
         InstanceGaps(library, run.instances.name, run.instances.customers, search, each)
-        for (library, search, run), each in zip(cases, done, strict=True)
+        for (library, searches, run), found in zip(cases, done, strict=True)
+        for search, each in zip(searches, found.stages, strict=True)
     ]
     count = len({(each.library, each.name) for each in results})
     return Outcome(
@@ -107,25 +110,21 @@ def make(request: Request) -> Outcome:
             fewer(config.runs, FULL.runs, "runs"),
             f"T divided by {config.faster}, for which the paper has no numbers" if config.faster > 1 else "",
         ),
-        missing=unfinished(done),
         device=device_of(done),
     )
 
 
-def _cases(library: LibraryFolder, config: LibrariesConfig, request: Request) -> list[tuple[str, str, SetSearch]]:
+def _cases(
+    library: LibraryFolder, config: LibrariesConfig, request: Request
+) -> list[tuple[str, tuple[str, ...], SetSearch]]:
+    """The library, the names of what a search finds at its marks and at its end, and the search."""
     sets = [copies(path, config.runs) for path in _paths(library, request)]
     sets.sort(key=lambda each: (each.customers, each.name))
-    cases = []
-    for instances in config.of(sets):
-        for search, settings in _searches(library, instances, config, request).items():
-            cases.append(
-                (
-                    library.folder,
-                    search,
-                    SetSearch(name=f"{instances.name}-{search}", instances=instances, config=settings),
-                )
-            )
-    return cases
+    return [
+        (library.folder, searches, run)
+        for instances in config.of(sets)
+        for searches, run in _runs(library, instances, config, request).items()
+    ]
 
 
 def _paths(library: LibraryFolder, request: Request) -> list[Path]:
@@ -149,24 +148,27 @@ def copies(path: Path, runs: int) -> InstanceSet:
     )
 
 
-def _searches(
+def _runs(
     library: LibraryFolder, instances: InstanceSet, config: LibrariesConfig, request: Request
-) -> dict[str, SolveConfig]:
+) -> dict[tuple[str, ...], SetSearch]:
     size = 50 if instances.customers < 99 and not facts_of(instances.problem).depot else 100
     usual = SolveConfig.flat(
-        weights=f"{instances.problem}{size}", patience=library.patience, seed=SEED, device=request.device
+        steps=10_000 // config.faster,
+        weights=f"{instances.problem}{size}",
+        patience=library.patience,
+        seed=SEED,
+        device=request.device,
     )
-    short, most = library.short // config.faster, 10_000 // config.faster
+    more, short = replace(usual, augment=library.augment), library.short // config.faster
     return {
-        "short": replace(usual, steps=short),
-        "long": replace(usual, steps=most),
-        "augmented": replace(usual, steps=most, augment=library.augment),
+        ("short", "long"): SetSearch(name=f"{instances.name}-long", instances=instances, config=usual, marks=(short,)),
+        ("augmented",): SetSearch(name=f"{instances.name}-augmented", instances=instances, config=more),
     }
 
 
 def _by_instance(results: list[InstanceGaps]) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        (each.library, each.name, each.size, each.search, each.done.found.steps, *each.gaps, *each.printed)
+        (each.library, each.name, each.size, each.search, each.found.steps, *each.gaps, *each.printed)
         for each in results
     ]
     return Table(name="instances", title="Gaps of every instance, %", columns=BY_INSTANCE, rows=rows)
@@ -176,7 +178,7 @@ def _by_size(results: list[InstanceGaps]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for library in LIBRARIES:
         for low, high in (*BANDS, (BANDS[0][0], BANDS[-1][1])):
-            for search in ("short", "long", "augmented"):
+            for search in SEARCHES:
                 inside = [
                     each
                     for each in results

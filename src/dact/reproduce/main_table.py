@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dact.evaluation import Evaluation
 from dact.instances import facts_of
 from dact.pipeline import SolveConfig
 from dact.reproduce import paper
@@ -12,7 +13,7 @@ from dact.reproduce.peers_beside import FOLDER as PEERS
 from dact.reproduce.peers_beside import beside
 from dact.reproduce.published_sets import SEED as SET_SEED
 from dact.reproduce.published_sets import published_set
-from dact.reproduce.runs import Done, SetSearch, device_of, do, unfinished
+from dact.reproduce.runs import TIMES, SetSearch, device_of, do
 
 SEED = 1
 COLUMNS = {
@@ -47,7 +48,11 @@ def make(request: Request) -> Outcome:
                 name="table",
                 title="DACT on uniform instances, beside the paper's Table 1",
                 columns=COLUMNS,
-                rows=[_row(each) for each in done],
+                rows=[
+                    _row(each, run.instances.customers)
+                    for run, found in zip(runs, done, strict=True)
+                    for each in found.stages
+                ],
             ),
             *others,
         ),
@@ -57,12 +62,12 @@ def make(request: Request) -> Outcome:
             "Gaps to references are means over those instances that have one (LKH for TSP, HGS for CVRP, which is "
             "better than the paper's LKH3). Gaps to the published mean compare with Concorde (TSP) and LKH3 (CVRP) on "
             "other draws, so that a tenth of a percent may be chance, and with few instances all of it. The paper's "
-            "instances are other draws too, and its times are for one RTX 2080 Ti. Seconds are of whole calls, "
-            "kernels compiled before.",
+            "instances are other draws too, and its times are for one RTX 2080 Ti.",
+            TIMES,
             *told,
         ),
         smaller=_smaller(config),
-        missing=(*unfinished(done), *_missing(request, unmeasured)),
+        missing=_missing(request, unmeasured),
         device=device_of(done),
     )
 
@@ -84,49 +89,47 @@ def augmentations(problem: str) -> int:
 
 def _runs(problem: str, size: int, config: MainConfig, request: Request) -> list[SetSearch]:
     instances = published_set(problem, size, config.count, request.data)
-    usual = SolveConfig.flat(weights=f"{problem}{size}", seed=SEED, device=request.device)
-    searches = {f"T{steps}": replace(usual, steps=steps) for steps in config.steps}
-    most, copies = config.steps[-1], augmentations(problem)
-    searches[f"T{most}x{copies}"] = replace(usual, steps=most, augment=copies)
-    searches["hybrid"] = SolveConfig.flat(search="hybrid", steps=config.rounds, seed=SEED, device=request.device)
+    name, (*marks, most), copies = f"{problem}{size}", config.steps, augmentations(problem)
+    usual = SolveConfig.flat(steps=most, weights=name, seed=SEED, device=request.device)
+    more = replace(usual, augment=copies)
+    hybrid = SolveConfig.flat(search="hybrid", steps=config.rounds, seed=SEED, device=request.device)
     return [
-        SetSearch(name=f"{problem}{size}-{name}", instances=instances, config=search)
-        for name, search in searches.items()
+        SetSearch(name=f"{name}-T{most}", instances=instances, config=usual, marks=tuple(marks)),
+        SetSearch(name=f"{name}-T{most}x{copies}", instances=instances, config=more),
+        SetSearch(name=f"{name}-hybrid", instances=instances, config=hybrid),
     ]
 
 
-def _row(done: Done) -> tuple[Cell, ...]:
-    found, config = done.found, done.run.config
-    key = (found.problem, done.run.instances.customers)
-    printed = _papers(done)
+def _row(found: Evaluation, size: int) -> tuple[Cell, ...]:
+    key, config = (found.problem, size), found.config
+    printed = _papers(found, size)
     known = int(np.isfinite(found.reference_costs).sum())
     hybrid = config.search == "hybrid"
     copies = f" x{config.augment}" if config.augment > 1 else ""
     return (
-        f"{facts_of(found.problem).title}{key[1]}",
+        f"{facts_of(found.problem).title}{size}",
         f"hybrid, {config.steps:,} rounds" if hybrid else f"T = {config.steps:,}{copies}",
         found.instances,
         found.mean_cost,
         found.gap,
         known,
         paper.above_published(*key, found.mean_cost),
-        done.seconds,
+        found.work_seconds,
         *((None, None, None) if printed is None else (printed.cost, printed.gap, printed.time)),
     )
 
 
-def _papers(done: Done) -> paper.PaperRow | None:
+def _papers(found: Evaluation, size: int) -> paper.PaperRow | None:
     """The paper's row for the same search; None if it has none."""
-    config = done.run.config
-    searches = paper.main().get((done.found.problem, done.run.instances.customers), {})
+    config, searches = found.config, paper.main().get((found.problem, size), {})
     copies = f"x{config.augment}" if config.augment > 1 else ""
     return None if config.search == "hybrid" else searches.get(f"{config.steps}{copies}")
 
 
-def _missing(request: Request, unmeasured: list[str]) -> list[str]:
+def _missing(request: Request, unmeasured: list[str]) -> tuple[str, ...]:
     peers = f"other solvers for {', '.join(unmeasured)}: `dact bench peers SET` measures them, on CPU cores"
     references = "gaps to references: --data DATA has them"
-    return [*([peers] if unmeasured else []), *([references] if request.data is None else [])]
+    return (*([peers] if unmeasured else []), *([references] if request.data is None else []))
 
 
 STUDY = Study(

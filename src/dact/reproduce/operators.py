@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from dact.evaluation import Evaluation
 from dact.instances.arrays import FloatArray
 from dact.operators import OPERATORS
 from dact.pipeline import SolveConfig
@@ -18,7 +19,7 @@ from dact.reproduce.base import NOTHING_DRAWN, Cell, Outcome, Picture, Request, 
 from dact.reproduce.models import OPERATOR_MODELS, extent, needed, training_minutes
 from dact.reproduce.published_sets import SEED as SET_SEED
 from dact.reproduce.published_sets import published_set
-from dact.reproduce.runs import Done, SetSearch, device_of, do, unfinished
+from dact.reproduce.runs import SetSearch, device_of, do
 from dact.reproduce.trained import compared
 
 if TYPE_CHECKING:
@@ -67,10 +68,7 @@ def make(request: Request) -> Outcome:
         ),
         smaller=f"policies for TSP10 with {trained} instead of {extent(models[0])} for TSP20, {config.count} instances "
         f"instead of {FULL.count:,}, T = {config.steps} instead of {FULL.steps:,}",
-        missing=(
-            *(() if request.quick else needed(models, request.models, "operators")),
-            *unfinished(done),
-        ),
+        missing=() if request.quick else needed(models, request.models, "operators"),
         device=device_of(done) if done else "cpu",
     )
 
@@ -107,9 +105,9 @@ def _figure() -> "Figure":
     return figure
 
 
-def _table(operators: list[str], done: list[Done], config: OperatorsConfig) -> Table:
+def _table(operators: list[str], done: list[Evaluation], config: OperatorsConfig) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for operator, found in zip(operators, (each.found for each in done), strict=True):
+    for operator, found in zip(operators, done, strict=True):
         above = paper.above_published("tsp", config.size, found.mean_cost)
         rows.append((TITLES[operator], found.instances, found.steps, found.mean_cost, found.gap, above))
     title = f"TSP{config.size} with a policy trained for each operator"

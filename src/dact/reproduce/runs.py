@@ -1,18 +1,21 @@
 """Searches over sets. Finished blocks are kept, so that the same call continues an interrupted one."""
 
-import json
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dact.evaluation import Evaluation, evaluate
+from dact.evaluation import EmptyShardError, Evaluation, evaluate
 from dact.evaluation.evaluate import SHARED_ROWS
 from dact.instances import InstanceSet
 from dact.pipeline import SolveConfig
-from dact.reproduce.base import Request
+from dact.reproduce.base import Request, ShardDone
 
 FOLDER = "runs"
+TIMES = (
+    "Seconds are those of all blocks, from their starts to the checked costs, added up; kernels were compiled before. "
+    "Rows of a smaller T are the same search until then: what it had found after so many steps, and the time it took."
+)
+"""How `Evaluation.work_seconds` is measured, for notes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +26,8 @@ class SetSearch:
     """Of its file, without the extension."""
     instances: InstanceSet
     config: SolveConfig
+    marks: tuple[int, ...] = ()
+    """Smaller numbers of steps for which the answers are wanted too."""
 
     @property
     def work(self) -> float:
@@ -31,39 +36,37 @@ class SetSearch:
         return float(len(self.instances) * length * self.config.augment * (self.config.steps or 1))
 
 
-@dataclass(frozen=True)
-class Done:
-    """Result of a search, and the total duration of the calls that worked on it."""
-
-    run: SetSearch
-    found: Evaluation
-    seconds: float | None
-    """None if unknown: a process was killed, or several shared the work."""
-
-    @property
-    def complete(self) -> bool:
-        """Are all instances solved?"""
-        return self.found.instances == len(self.run.instances)
-
-
-def do(study: str, runs: Sequence[SetSearch], request: Request, *, timed: bool = False) -> list[Done]:
+def do(study: str, runs: Sequence[SetSearch], request: Request, *, timed: bool = False) -> list[Evaluation]:
     """Evaluate the searches in order; finished blocks are kept in `runs/`, in a file per search.
 
     With `timed`, kernels are compiled before the first search that needs them, so that no search's time has it.
+    Raises ShardDone where the request is for a shard.
     """
     folder = runs_folder(study, request)
     folder.mkdir(parents=True, exist_ok=True)
     total, before, done = sum(run.work for run in runs), 0.0, []
     warm: set[tuple[object, ...]] = set()
-    for run in runs:
-        key = run.instances.name, run.config.search, run.config.weights
-        if timed and key not in warm and _lines(folder / f"{run.name}.jsonl") < len(run.instances):
+    for place, run in enumerate(runs):
+        file, key = folder / f"{run.name}.jsonl", (run.instances.name, run.config.search, run.config.weights)
+        if timed and key not in warm and _lines(file) < len(run.instances):
             request.progress(before / total, f"{run.name}: compiling")
             evaluate(run.instances.take(slice(SHARED_ROWS)), replace(run.config, steps=1, augment=1))
             warm.add(key)
-        done.append(_do_one(run, folder, request, (before / total, run.work / total)))
+        done += _do_one(
+            run, file, replace(request, shard=turned(request.shard, place)), (before / total, run.work / total)
+        )
         before += run.work
+    if request.shard != (1, 1):
+        raise ShardDone(request.shard)
     return done
+
+
+def turned(shard: tuple[int, int], place: int) -> tuple[int, int]:
+    """The shard of the search at this place, for which another process begins than for the one before: most searches of
+    some studies have a single block. From one round of the processes to the next they move on by one more, since
+    searches of one kind may be at every second place."""
+    number, shards = shard
+    return (number - 1 + place + place // shards) % shards + 1, shards
 
 
 def runs_folder(study: str, request: Request) -> Path:
@@ -74,41 +77,23 @@ def runs_folder(study: str, request: Request) -> Path:
     return request.out / FOLDER / "-".join(part for part in parts if part)
 
 
-def _do_one(run: SetSearch, folder: Path, request: Request, share: tuple[float, float]) -> Done:
-    file, times = folder / f"{run.name}.jsonl", folder / f"{run.name}.times"
-    kept, started, (before, part) = _lines(file), time.perf_counter(), share
+def _do_one(run: SetSearch, file: Path, request: Request, share: tuple[float, float]) -> list[Evaluation]:
+    """The search's evaluation; nothing if no block of it belongs to the shard."""
+    before, part = share
 
     def progress(fraction: float, cost: float) -> None:
         request.progress(before + fraction * part, f"{run.name}: mean cost {cost:,.6g}")
 
     try:
-        found = evaluate(run.instances, run.config, out=file, shard=request.shard, progress=progress)
-    finally:
-        if solved := _lines(file) - kept:
-            with times.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps({"solved": solved, "seconds": time.perf_counter() - started}) + "\n")
-    return Done(run, found, _seconds(times, found.instances))
-
-
-def _seconds(times: Path, instances: int) -> float | None:
-    """Total duration of all calls; None if they do not account for all instances."""
-    calls = [json.loads(line) for line in times.read_text(encoding="utf-8").splitlines()] if times.exists() else []
-    return sum(call["seconds"] for call in calls) if sum(call["solved"] for call in calls) == instances else None
+        return [evaluate(run.instances, run.config, out=file, shard=request.shard, marks=run.marks, progress=progress)]
+    except EmptyShardError:
+        return []
 
 
 def _lines(file: Path) -> int:
     return file.read_bytes().count(b"\n") if file.exists() else 0
 
 
-def device_of(done: Sequence[Done]) -> str:
+def device_of(done: Sequence[Evaluation]) -> str:
     """Kind of device of the searches."""
-    return done[0].found.config.torch_device().type
-
-
-def unfinished(done: Sequence[Done]) -> tuple[str, ...]:
-    """A sentence for each search of which other shards are still missing."""
-    return tuple(
-        f"{each.run.name}: {each.found.instances:,} of {len(each.run.instances):,} instances; other shards are missing"
-        for each in done
-        if not each.complete
-    )
+    return done[0].config.torch_device().type

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dact.cards import SHIPPED
+from dact.evaluation import Evaluation
 from dact.pipeline import SolveConfig
 from dact.policy import Weights, load_weights, save_weights
 from dact.reproduce import paper
@@ -11,7 +12,7 @@ from dact.reproduce.base import Cell, Outcome, Request, Study, Table
 from dact.reproduce.models import ABSOLUTE, CYCLIC, extent, needed, training_minutes
 from dact.reproduce.published_sets import SEED as SET_SEED
 from dact.reproduce.published_sets import published_set
-from dact.reproduce.runs import Done, SetSearch, device_of, do, runs_folder, unfinished
+from dact.reproduce.runs import SetSearch, device_of, do, runs_folder
 from dact.reproduce.trained import at_hand
 
 TRAINED, SEED = 50, 1
@@ -65,10 +66,7 @@ def make(request: Request) -> Outcome:
             "Concorde's on other draws.",
         ),
         smaller=f"{config.count} instances instead of {FULL.count:,}, T = {config.steps} instead of {FULL.steps:,}",
-        missing=(
-            *unfinished(done),
-            *needed([CYCLIC, ABSOLUTE], request.models, "sizes"),
-        ),
+        missing=needed([CYCLIC, ABSOLUTE], request.models, "sizes"),
         device=device_of(done),
     )
 
@@ -102,9 +100,8 @@ def _run(variant: EncodingVariant, size: int, config: SizesConfig, request: Requ
     return SetSearch(name=f"tsp{size}-{variant.weights.stem}", instances=instances, config=settings)
 
 
-def _row(variant: EncodingVariant, size: int, done: Done) -> tuple[Cell, ...]:
-    found = done.found
-    printed = paper.SIZES[variant.kind, size] if done.run.config.steps == FULL.steps else None
+def _row(variant: EncodingVariant, size: int, found: Evaluation) -> tuple[Cell, ...]:
+    printed = paper.SIZES[variant.kind, size] if found.steps == FULL.steps else None
     to_mean = paper.above_published("tsp", size, found.mean_cost)
     head = (f"TSP{size}", variant.model, variant.kind, variant.wavelengths)
     return (*head, found.instances, found.steps, found.mean_cost, found.gap, to_mean, printed)

@@ -132,8 +132,7 @@ def run(
     interrupted, seen = False, None
     try:
         while not stop.reached(done, float(record.cost_I.max())):
-            steps = pace.steps(stop.left())
-            steps = steps if stop.steps is None else min(steps, stop.steps - done)
+            steps = int(min(pace.steps(stop.left()), stop.steps_left(done)))
             began = stop.elapsed()
             with one_thread_per_operation():
                 state = searcher.advance(batch, state, steps)

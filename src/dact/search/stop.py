@@ -12,6 +12,8 @@ class Stop:
     steps: int | None = None
     seconds: float | None = None
     target: float | None = None
+    marks: tuple[int, ...] = ()
+    """Numbers of steps after which the loop looks at the state, whatever its pace."""
     _started: float | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -55,6 +57,11 @@ class Stop:
         if cost <= max(0.0, self.target or 0.0):
             return True
         return self.left() <= 0
+
+    def steps_left(self, steps_done: int) -> float:
+        """Steps until the next mark or the limit; infinite if there is neither."""
+        ahead = (each - steps_done for each in (*self.marks, self.steps) if each is not None)
+        return min((steps for steps in ahead if steps > 0), default=math.inf)
 
     def fraction(self, steps_done: int) -> float:
         """How far along, from 0 to 1, by whichever limit is nearer."""
