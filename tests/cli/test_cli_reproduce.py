@@ -48,7 +48,7 @@ def test_what_it_takes_is_said_first(dact, tmp_path: Path):
     """Minutes on a GPU for what is asked for, and what it needs; before anything else."""
     answer = dact("reproduce", "libraries", "--instances", 3, "--out", tmp_path)
     assert answer.code == 2
-    assert answer.err.startswith("libraries: about 1 min on one H200; needs: --data with tsplib/ and cvrplib/\n")
+    assert answer.err.startswith("libraries: about 0.5 min on one H200; needs: --data with tsplib/ and cvrplib/\n")
 
 
 def test_missing_models(dact, tmp_path: Path):

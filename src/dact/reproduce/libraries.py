@@ -202,7 +202,7 @@ STUDY = Study(
     where="Tables 2a, 4 and 5",
     make=make,
     needs="--data with tsplib/ and cvrplib/",
-    gpu_minutes=8,
+    gpu_minutes=6,
     instances=MOST,
     quick=f"{QUICK.count} instances of each library, {QUICK.runs} runs, T divided by {QUICK.faster}",
 )

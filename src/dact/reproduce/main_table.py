@@ -138,7 +138,7 @@ STUDY = Study(
     where="Table 1",
     make=make,
     needs="nothing; --data for gaps to references",
-    gpu_minutes=32,
+    gpu_minutes=25,
     quick=f"{QUICK.count} instances, T up to {QUICK.steps[-1]}",
     instances=FULL.count,
 )

@@ -111,7 +111,7 @@ STUDY = Study(
     what="Box plots of ten runs with other seeds at T = 1k, 5k and 10k on TSP100 and CVRP100.",
     where="Figure 9",
     make=make,
-    gpu_minutes=42,
+    gpu_minutes=26,
     quick=f"20 customers, {QUICK.count} instances, {QUICK.seeds} seeds, T up to {QUICK.steps[-1]}",
     instances=FULL.count,
     seeds=FULL.seeds,
