@@ -74,6 +74,10 @@ def test_marks_are_kept(instances: InstanceSet, tmp_path: Path):
     for others in ((), (2,), (2, 6)):
         with pytest.raises(InputError, match="other settings"):
             evaluate(instances, config, rows=2, out=out, marks=others)
+    line = json.loads(out.read_text().splitlines()[-1])
+    out.write_text(json.dumps(line | {"marks": line["marks"][:1]}) + "\n")
+    with pytest.raises(InputError, match="line 1 is a result for another set"):
+        evaluate(instances, config, rows=2, out=out, marks=marks)
 
 
 def test_files_without_seconds_go_on(tmp_path: Path):

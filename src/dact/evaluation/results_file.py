@@ -97,7 +97,7 @@ class ResultsFile:
                 raise ValueError
         except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError):
             raise InputError(f"{self.path}: line {number} is not a result of `dact evaluate`") from None
-        if run != self.run:
+        if run != self.run or len(costs) != len(self.marks) + 1:
             raise InputError(
                 f"{self.path}: line {number} is a result for another set, other weights or other settings "
                 "(--rows is one): name another file"
