@@ -147,6 +147,16 @@ def test_solve_is_hybrid_and_reproducible(problem: str) -> None:
     assert first.cost < first.start_cost
 
 
+def test_an_interrupted_answer_is_finished(problem_name: str) -> None:
+    """A search that is ended early gets its last descent over all pairs too, without another question to the watcher."""
+    seen = []
+    instance = generate_set(problem_name, 40, 1, seed=5)[0]
+    result = dact.solve(instance, time_limit=60.0, watch=lambda snapshot: seen.append(snapshot.steps) is None)
+    assert result.interrupted
+    assert result.local_optimum
+    assert len(seen) == 1
+
+
 def test_results_say_how_far_walks_are_apart() -> None:
     """Walks have different tours before they take over from one another; where all tours are tried, they agree."""
     many = dact.solve(generate_set("tsp", 60, 1, seed=5)[0], steps=5, walks=6, takeover=1000)

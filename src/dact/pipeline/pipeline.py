@@ -3,6 +3,7 @@
 Shape letters: B instances, R rows (instances times augmentations), N tour length.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -23,7 +24,7 @@ from dact.threads import one_thread_per_operation
 from dact.tours import legs_apart
 
 FINISH_SECONDS = 0.15
-"""Time that the final local search may take beyond the time limit."""
+"""Time that the final local search may take beyond the time limit, or after an interruption."""
 
 
 class Starts(NamedTuple):
@@ -196,10 +197,12 @@ class Pipeline:
             stop.leave(self.searcher.finish_seconds(batch))
         run = self._run(batch, starts, stop, watch)
         best_BN, optimal, stop.seconds = best_tours(run.state, self.copies), False, limit
-        if finish and not run.interrupted and stop.steps != 0:
-            end = End(stop.deadline(FINISH_SECONDS), run.last, watch)
+        if finish and stop.steps != 0:
+            # Whoever interrupts a search is not asked again, and waits for this moment only.
+            moment = End(time.perf_counter() + FINISH_SECONDS, None, None)
+            end = moment if run.interrupted else End(stop.deadline(FINISH_SECONDS), run.last, watch)
             best_BN, optimal = self.searcher.finish(batch, best_BN, end.reached)
-            run = replace(run, interrupted=end.interrupted)
+            run = replace(run, interrupted=run.interrupted or end.interrupted)
         return self._found(batch, starts, best_BN, run, optimal=optimal)
 
     def _run(self, batch: Batch, starts: Starts, stop: Stop, watch: Watcher | None) -> SearchRun:
