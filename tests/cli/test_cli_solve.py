@@ -36,6 +36,15 @@ def test_json_of_a_cvrp(dact, depot: Path):
     assert record["seed"] == 3
 
 
+def test_walks_that_were_asked_for_are_reported(dact, depot: Path):
+    """How many there were and how different, where --walks is given."""
+    assert (
+        "depot: 3 walks, whose last tours differ from the answer in "
+        in dact("solve", depot, "--steps", 3, "--walks", 3).err
+    )
+    assert "walks" not in dact("solve", depot, "--steps", 3).err
+
+
 def test_tables_go_to_stdout(dact, square: Path):
     """Without --json the table is all that stdout gets; the warning about weights is on stderr."""
     answer = dact("solve", square, "--steps", 3, "--weights", "untrained")

@@ -148,7 +148,7 @@ def test_solve_is_hybrid_and_reproducible(problem: str) -> None:
 
 
 def test_an_interrupted_answer_is_finished(problem_name: str) -> None:
-    """A search that is ended early gets its last descent over all pairs too, without another question to the watcher."""
+    """A search that is ended early gets its last descent over all pairs too, and the watcher no other question."""
     seen = []
     instance = generate_set(problem_name, 40, 1, seed=5)[0]
     result = dact.solve(instance, time_limit=60.0, watch=lambda snapshot: seen.append(snapshot.steps) is None)

@@ -46,6 +46,8 @@ def solve_inputs(inputs: Inputs, config: SolveConfig, desk: Desk) -> int:
             with interrupts.held_off():
                 desk.close(complete=complete)
         with interrupts.held_off():
+            if config.hybrid.walks > 1:
+                _say_walks([runs.best for runs in desk.runs.values()])
             return _report(inputs, desk, unreached, interrupted=interrupts.asked)
 
 
@@ -77,6 +79,15 @@ def _search(
             yield place, result, film
             film = Film() if filmed else None
             bar.show(0.0, "", title=f"{count} of {len(instances)} solved")
+
+
+def _say_walks(results: list[Result]) -> None:
+    """How different the walks were that somebody asked for."""
+    for result in results[:SHOWN]:
+        note(
+            f"{result.instance.name}: {result.walks} walks, whose last tours differ from the answer in "
+            f"{result.walks_apart:.0%} of their legs"
+        )
 
 
 def _say_faults(results: Iterable[Result]) -> int:
