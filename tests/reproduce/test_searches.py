@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dact.cards import SHIPPED
-from dact.instances import generate_set
+from dact.instances import InputError, generate_set
 from dact.policy import load_weights
 from dact.reproduce import STUDIES, NeedsError, Request, ShardDone, Table, paper, reproduce
 from dact.reproduce.base import Cell
@@ -208,12 +208,23 @@ def test_libraries_need_data(tiny: Request):
         reproduce("libraries", tiny)
 
 
+def test_libraries_need_best_known_values(tiny: Request, tmp_path: Path):
+    """A file of somebody's own is refused by name before anything is searched."""
+    own = tmp_path / "tsplib" / "own.tsp"
+    own.parent.mkdir()
+    lines = ["NAME: own", "TYPE: TSP", "DIMENSION: 4", "EDGE_WEIGHT_TYPE: EUC_2D", "NODE_COORD_SECTION"]
+    own.write_text("\n".join([*lines, "1 0 0", "2 0 9", "3 9 9", "4 9 0", "EOF", ""]))
+    with pytest.raises(InputError, match=r"own\.tsp: has no best known value"):
+        reproduce("libraries", replace(tiny, data=tmp_path))
+
+
 def test_copies(tmp_path: Path):
     """An instance as a set of equal ones."""
     path = tmp_path / "five.tsp"
-    generate_set("tsp", 5, 1, 0).save_npz(path.with_suffix(".npz"))
+    replace(generate_set("tsp", 5, 1, 0), reference_cost=np.array([2.0])).save_npz(path.with_suffix(".npz"))
     runs = copies(path.with_suffix(".npz"), 3)
     assert len(runs) == 3
+    assert runs.reference_cost.tolist() == [2.0, 2.0, 2.0]
     assert (runs.coordinates == runs.coordinates[0]).all()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from dact.evaluation import Evaluation
-from dact.instances import InstanceSet, facts_of, read_set
+from dact.instances import InputError, InstanceSet, facts_of, read_set
 from dact.pipeline import SolveConfig
 from dact.reproduce import paper
 from dact.reproduce.base import Cell, NeedsError, Outcome, Request, Study, Table, asked, fewer, listed
@@ -135,15 +135,17 @@ def _paths(library: LibraryFolder, request: Request) -> list[Path]:
 
 
 def copies(path: Path, runs: int) -> InstanceSet:
-    """A set of copies of an instance, each with its own random numbers."""
+    """A set of copies of an instance, each with its own random numbers. It needs a best known value."""
     one = read_set(path)
     known = one.reference_cost
+    if known is None or not np.isfinite(known).all():
+        raise InputError(f"{path}: has no best known value, of which gaps could be taken: leave it out of --data")
     return replace(
         one,
         coordinates=one.coordinates.repeat(runs, axis=0),
         demand=one.demand.repeat(runs, axis=0),
         capacity=one.capacity.repeat(runs),
-        reference_cost=None if known is None else known.repeat(runs),
+        reference_cost=known.repeat(runs),
         numbers=np.arange(runs),
     )
 
