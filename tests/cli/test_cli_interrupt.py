@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from dact.cli.screen import Bar
-from dact.instances import read, read_solution
+from dact.instances import generate_set, read, read_solution
 from dact.interrupts import Interrupts
 from dact.search.hybrid import HybridSearcher
 
@@ -237,3 +237,16 @@ def test_a_signal_behind_the_work(depot: Path):
     assert done.returncode == 0, done.stderr
     assert "Exception" not in done.stderr
     assert "interrupted" not in done.stderr
+
+
+def test_a_comparison_of_variants_keeps_what_was_measured(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Ctrl-C in the second of two searches: the first one's row is printed and written, and the code is 130."""
+    set_file, out = tmp_path / "set.npz", tmp_path / "out"
+    generate_set("tsp", 10, 2, seed=1).save_npz(set_file)
+    _interrupt_at(monkeypatch, 2)
+    command = ("bench", "hybrid", set_file, "--count", 2, "--steps", "3,6", "--device", "cpu", "--out", out)
+    answer = dact(*command)
+    assert answer.code == 130
+    assert "interrupted: 1 of 2 searches were measured" in answer.err
+    assert "3 rounds" in (out / "hybrid.md").read_text()
+    assert "6 rounds" not in (out / "hybrid.md").read_text()

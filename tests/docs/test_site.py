@@ -12,6 +12,7 @@ from blocks import ROOT
 import dact
 
 DOCS = ROOT / "docs"
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
 
 
 def test_every_page_is_in_the_menu():
@@ -27,11 +28,17 @@ def test_every_public_name_is_in_the_api():
     assert set(dact.__all__) <= documented
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_every_page_of_results_is_linked():
+    """Pages below a folder of the documentation are linked from it or from another page."""
+    pages = sorted(DOCS.rglob("*.md"))
+    linked = {(page.parent / target).resolve() for page in pages for target in LINK.findall(page.read_text())}
+    assert [path for path in pages if path.parent != DOCS and path.name != "README.md" and path not in linked] == []
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: str(page.relative_to(DOCS)))
 def test_links_lead_somewhere(page: Path):
     """Links to other pages and to pictures have a file at their end."""
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text())
-    assert [target for target in targets if not (page.parent / target).is_file()] == []
+    assert [target for target in LINK.findall(page.read_text()) if not (page.parent / target).is_file()] == []
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import numpy as np
 from dact.instances import InputError, Instance, InstanceSet
 from dact.instances.arrays import FloatArray, IntArray
 from dact.pipeline import Pipeline, SolveConfig
-from dact.search import Snapshot
+from dact.search import Snapshot, Watcher
 from dact.solver import Plan, Result
 
 Watch = Callable[[float], None]
@@ -156,9 +156,12 @@ class FilesBench:
         results: list[Result] = []
         began = time.perf_counter()
         for place, instance in enumerate(self.members, start=1):
-            results.append(_solved(instance, config))
-            if watch is not None:
-                watch(place / self.count)
+
+            def look(seen: Snapshot, done: int = place - 1) -> None:
+                if watch is not None:
+                    watch((done + seen.fraction) / self.count)
+
+            results.append(_solved(instance, config, look))
         seconds, steps = (float(np.mean([getattr(each, name) for each in results])) for name in ("seconds", "steps"))
         return Searched(
             costs=np.array([each.cost for each in results]),
@@ -171,9 +174,9 @@ class FilesBench:
         )
 
 
-def _solved(instance: Instance, config: SolveConfig) -> Result:
+def _solved(instance: Instance, config: SolveConfig, watch: Watcher) -> Result:
     plan = Plan([instance], config)
-    for _, result in plan.results():
+    for _, result in plan.results(watch):
         if result.interrupted:
             raise KeyboardInterrupt
         return result

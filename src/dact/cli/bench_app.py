@@ -197,4 +197,4 @@ def bench_hybrid(
         steps=steps,
         count=count,
     )
-    bench_hybrid(request, out, as_json=as_json, seed=seed, device=device)
+    raise typer.Exit(bench_hybrid(request, out, as_json=as_json, seed=seed, device=device))

@@ -4,6 +4,7 @@ import json
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
@@ -23,6 +24,7 @@ from dact.instances import InputError, read_set
 from dact.instances.files import write_atomically
 from dact.instances.limits import MAX_NODES
 from dact.instances.reading import SET_PARSERS
+from dact.interrupts import INTERRUPTED, Interrupts
 from dact.plotting.gaps import Curve, plot_gaps
 from dact.plotting.panels import NOTHING, new_figure
 
@@ -83,8 +85,9 @@ def _parsed(option: str, text: str, kind: type[int] | type[float]) -> int | floa
         raise InputError(f"{option} '{text[:20]}' is not a {'whole ' if kind is int else ''}number") from None
 
 
-def bench_hybrid(request: HybridRequest, out: Path | None, *, as_json: bool, **others: object) -> None:
-    """Measure, print, and write a page, CSV files and a picture into a folder."""
+def bench_hybrid(request: HybridRequest, out: Path | None, *, as_json: bool, **others: object) -> int:
+    """Measure, print, write a page, CSV files and a picture into a folder, and return the exit code. After Ctrl-C, all
+    that was measured before."""
     variants, limits = request.chosen(), request.limits()
     configs = [variant.config(**others, **limit) for variant in variants for limit in limits]
     if out is not None:
@@ -92,15 +95,26 @@ def bench_hybrid(request: HybridRequest, out: Path | None, *, as_json: bool, **o
     bench = request.bench(configs[0].torch_device())
     descents = _descents(bench, variants, **others)
     measured: list[Measured] = []
-    with Bar(variants[0].name) as bar:
+    interrupts = Interrupts()
+    with suppress(KeyboardInterrupt), interrupts, Bar(variants[0].name) as bar:
 
         def progress(name: str, fraction: float) -> None:
             bar.show((len(measured) + fraction) / len(configs), "", title=name)
+            interrupts.obey()
 
         for each in measure_hybrid(bench, variants, limits, progress, **others):
             measured.append(each)
             if as_json:
                 emit(json.dumps(asdict(each.timing)))
+    if measured:
+        _tell(bench, measured, descents, out)
+    if len(measured) == len(configs):
+        return 0
+    note(f"interrupted: {len(measured)} of {len(configs)} searches were measured")
+    return INTERRUPTED
+
+
+def _tell(bench: Bench, measured: Sequence[Measured], descents: Sequence[DescentTiming], out: Path | None) -> None:
     rows, falls = [_row(each.timing) for each in measured], [_descent_row(each) for each in descents]
     note(f"{bench.name}: {bench.count:,} instances, {bench.different:,} of them distinct, {measured[0].timing.device}")
     show_table(COLUMNS, rows)
