@@ -160,9 +160,10 @@ def test_slow_validations_come_less_often(make, tmp_path):
     assert measured == [0, 60, 120, 180, 240, 300]
 
 
-def test_rates_follow_the_minutes_within_a_horizon(make):
-    """A horizon that takes half of the schedule has falling rates."""
-    trainer = make(schedule={"schedule_minutes": 0.1, "decay": 0.985}, takes=0.0)
+@pytest.mark.parametrize("length", [{"schedule_minutes": 0.1}, {"epochs": 1, "batches": 2}])
+def test_rates_fall_within_a_horizon(make, length):
+    """A horizon that is half of the schedule has falling rates, in a schedule by minutes or by batches."""
+    trainer = make(schedule={**length, "decay": 0.985}, takes=0.0)
     seen, segment = [], trainer.learner.segment
 
     def noted() -> None:

@@ -22,7 +22,7 @@ from dact.training.validation import Score, Validation
 
 GO_ON, END, STOP = 0.0, 1.0, 2.0
 RATE_STEP = 0.01
-"""In schedules by minutes: progress after which the learning rates are updated within a horizon."""
+"""Progress after which the learning rates are updated within a horizon."""
 FIRST_SHARE = 0.25
 """Largest share of a call's time for the first validation."""
 log = logging.getLogger(__name__)
@@ -161,9 +161,8 @@ class Trainer:
         """Set the learning rates, and start a horizon if one is due; False if that was interrupted."""
         horizon, within = divmod(self.progress.segments, self.config.segments)
         progress = self._schedule_progress()
-        by_minutes = self.config.schedule.schedule_minutes > 0
-        if not within or (by_minutes and progress > self.progress.horizon_progress + RATE_STEP):
-            # On a slow machine one horizon may be a large part of the schedule.
+        if not within or progress > self.progress.horizon_progress + RATE_STEP:
+            # On a slow machine, or in a short run, one horizon may be a large part of the schedule.
             self.progress.horizon_progress = progress
             self._set_rates()
         if within:
