@@ -16,6 +16,7 @@ from dact.bench.peers import (
     RowsFile,
     Scale,
     all_solvers,
+    cells,
     measure,
     merged,
     points,
@@ -281,6 +282,12 @@ def test_the_page_says_what_has_to_be_said():
         "`dact bench peers`",
     ):
         assert words in page
+
+
+def test_no_gap_has_no_sign():
+    """A gap of less than nothing by rounding is 0."""
+    shown, _ = points(contest(), [replace(ROW, gap=-3e-15)], Scale())
+    assert "| 0.0000 |" in f"| {' | '.join(cells(shown[0]))} |"
 
 
 def test_a_solver_looks_the_same_in_all_pictures():

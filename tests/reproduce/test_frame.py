@@ -34,6 +34,14 @@ def test_every_file_says_how_it_was_made(tmp_path: Path):
         assert "3 instead of 10" in text
 
 
+def test_pictures_are_titled(tmp_path: Path):
+    """A picture that is seen without its page says what it shows."""
+    made = outcome()
+    write(STUDY, Request(out=tmp_path), made)
+    (picture,) = (output for output in made.outputs if isinstance(output, Picture))
+    assert picture.figure.get_suptitle() == picture.title
+
+
 def test_page_and_rows(tmp_path: Path):
     """Markdown is rounded and escaped and names what is missing; CSV has the numbers as they are."""
     page, rows, *_ = write(STUDY, Request(out=tmp_path), outcome())

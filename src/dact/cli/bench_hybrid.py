@@ -220,4 +220,4 @@ def _descent_row(timing: DescentTiming) -> tuple[str, ...]:
 
 
 def _number(value: float | None, error: float | None) -> tuple[str, str]:
-    return ("-", "-") if value is None or error is None else (f"{value:.4f}", f"{error:.4f}")
+    return ("-", "-") if value is None or error is None else (f"{value:z.4f}", f"{error:.4f}")

@@ -88,7 +88,7 @@ def _picture(costs: dict[Group, list[float]], config: StabilityConfig) -> Pictur
             plot_runs({told: group}, f"{facts_of(problem).title}{size}, T = {steps:,}", ax)
             middle = (max(group) + min(group)) / 2
             ax.set_ylim(middle - 0.65 * span, middle + 0.65 * span)
-    return Picture(name="boxes", title="Box plots", figure=figure)
+    return Picture(name="boxes", title="Mean costs of runs with other seeds", figure=figure)
 
 
 def _table(costs: dict[Group, list[float]], config: StabilityConfig) -> Table:
@@ -100,7 +100,7 @@ def _table(costs: dict[Group, list[float]], config: StabilityConfig) -> Table:
         rows.append((name, steps, len(values), config.count, mean, least, most, most - least, printed))
     return Table(
         name="range",
-        title="Mean costs of runs with other seeds",
+        title="The same in numbers",
         columns=COLUMNS,
         rows=rows,
     )

@@ -128,10 +128,11 @@ def _text(cell: Cell, digits: int | None) -> str:
 
 
 def _write_picture(base: Path, picture: Picture, stamp: Stamp) -> list[Path]:
-    """Write PNG and SVG files with the facts below the picture and in the metadata."""
+    """Write PNG and SVG files with the title above, and the facts below the picture and in the metadata."""
     import matplotlib as mpl
 
     foot = textwrap.fill("  ·  ".join(stamp.lines()), int(FOOT_WIDTH * picture.figure.get_figwidth()))
+    picture.figure.suptitle(picture.title, x=0.01, ha="left", fontsize="medium", parse_math=False)
     picture.figure.supxlabel(foot, x=0.01, ha="left", fontsize=6, color="#555555", parse_math=False)
     about = {"Title": picture.title, "Description": "\n".join(stamp.lines())}
     paths: list[Path] = []

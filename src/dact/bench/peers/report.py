@@ -186,7 +186,7 @@ def cells(point: Point) -> tuple[str, ...]:
         point.place,
         f"{point.seconds:,.4g}",
         f"{point.asked_s:g}",
-        f"{point.gap:.4f}",
+        f"{point.gap:z.4f}",
         *("-" if value is None else f"{value:.4f}" for value in (point.error, point.worst)),
         *("-" if value is None else f"{value:.2f}" for value in (point.busy, point.load)),
         point.limit or "-",
