@@ -130,8 +130,9 @@ def is_tour(batch: Batch, tour_RN: Tensor) -> Tensor:
 
 
 def same(rows: Rows, others: Rows) -> bool:
-    """Do rows stand at exactly the same point?"""
-    return all(torch.equal(value, getattr(others, name)) for name, value in vars(rows).items())
+    """Do rows stand at exactly the same point? Which routes have changed is known on a CPU only."""
+    shared = {name: value for name, value in vars(rows).items() if name != "touched_RD"}
+    return all(torch.equal(value, getattr(others, name)) for name, value in shared.items())
 
 
 def slack(terrain: Terrain) -> Tensor:

@@ -264,3 +264,16 @@ def test_bridges_need_tours_without_depots() -> None:
     with pytest.raises(ValueError, match="bridge"):
         settled(HybridConfig(kick="bridge"), 30, 5, 1)
     assert settled(replace(HybridConfig(), kick="bridge"), 30, 0, 1).kick.kick == "bridge"
+
+
+def test_exchanges_between_routes_by_device() -> None:
+    """swap_star is usual for routes on a CPU; a GPU has none, and refuses it where it is asked for."""
+    usual, asked = HybridConfig(), HybridConfig(neighbourhoods="or_opt+swap_star")
+    assert settled(usual, 30, 5, 1).margin == settled(asked, 30, 5, 1).margin > 0
+    assert settled(usual, 30, 5, 1).neighbourhoods == settled(usual, 30, 5, 1, gpu=True).neighbourhoods
+    assert settled(usual, 30, 0, 1).margin == settled(asked, 30, 0, 1).margin == 0
+    assert settled(usual, 30, 5, 1, gpu=True).margin == 0
+    with pytest.raises(ValueError, match="'swap_star' runs on CPUs only"):
+        settled(asked, 30, 5, 1, gpu=True)
+    with pytest.raises(ValueError, match="'swap_star' needs another"):
+        settled(HybridConfig(neighbourhoods="swap_star"), 30, 5, 1)

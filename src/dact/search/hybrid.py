@@ -109,7 +109,7 @@ class HybridSearcher(StepByStep):
         """Rows that begin with a descent from the state's tours."""
         device, instances = batch.device, batch.rows // self.walks
         first_I = self.walks * torch.arange(instances, device=device)
-        settings = settled(self.config, batch.length, batch.depots, self.walks)
+        settings = settled(self.config, batch.length, batch.depots, self.walks, gpu=device.type == "cuda")
         terrain = terrain_of(batch.take(first_I), state.tour_BN[first_I], settings.neighbours)
         source_R = torch.arange(batch.rows, device=device) // self.walks
         rows = descent.start_rows(terrain, state.tour_BN, source_R, state.stream_B)
@@ -136,6 +136,7 @@ class HybridSearcher(StepByStep):
                     looks=descent.LOOKS,
                     temperature=temperature,
                     cooling=cooling,
+                    margin=state.settings.margin,
                     threads=workers(),
                 )
             )

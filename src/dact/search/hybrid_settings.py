@@ -10,6 +10,9 @@ from dact.threads import workers
 
 WARPS = 4
 """Walks of one instance per multiprocessor of a GPU. More fit, but are slower."""
+SWAP_MARGIN = 3.0
+"""Exchanges between routes are tried where a descent ends this many mean lengths of a leg above the current tour, or
+below: tours that are worse are hardly ever accepted."""
 MANY = 16
 """With more walks than this, frequent takeovers leave the walks diverse enough."""
 
@@ -31,7 +34,7 @@ class HybridConfig:
     reach: float = -1.0
     """Of these, the ones nearer than this times the edge that a move cuts; 0: all of them."""
     neighbourhoods: str = AUTO
-    """Kinds of moves of a descent, some of NEIGHBOURHOODS joined by +, such as two_opt+or_opt."""
+    """Kinds of moves of a descent, some of NEIGHBOURHOODS and swap_star joined by +, such as two_opt+or_opt."""
     temperature: float = -1.0
     """How much worse an accepted tour may be at first, in mean lengths of a leg; 0 accepts better ones only."""
     cooling: float = 0.0
@@ -53,9 +56,9 @@ class HybridConfig:
         if not 0 <= self.cooling <= 1:
             raise ValueError(f"cooling {self.cooling} is not between 0 and 1")
         for name in self.neighbourhoods.split("+"):
-            if self.neighbourhoods != AUTO and name not in descent.NEIGHBOURHOODS:
-                known = ", ".join(descent.NEIGHBOURHOODS)
-                raise ValueError(f"neighbourhoods '{self.neighbourhoods}': '{name}' is not one of {known}")
+            known = (*descent.NEIGHBOURHOODS, descent.SWAP_STAR)
+            if self.neighbourhoods != AUTO and name not in known:
+                raise ValueError(f"neighbourhoods '{self.neighbourhoods}': '{name}' is not one of {', '.join(known)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,9 +73,11 @@ class Settled:
     cooling: float
     """Final over initial temperature."""
     takeover: int
+    margin: float
+    """Where exchanges between routes are tried: see `Launch.margin`."""
 
 
-def settled(config: HybridConfig, length: int, depots: int, walks: int) -> Settled:
+def settled(config: HybridConfig, length: int, depots: int, walks: int, *, gpu: bool = False) -> Settled:
     """The settings in use. docs/log.md has the measurements behind the defaults."""
     kick = config.kick
     if kick == AUTO:
@@ -81,11 +86,7 @@ def settled(config: HybridConfig, length: int, depots: int, walks: int) -> Settl
         raise ValueError("kick 'bridge' is for tours without depots: choose pairs, nearby or ruin")
     size, window = {"ruin": (5, 10), "bridge": (3, 30), "pairs": (4, 1), "nearby": (8, 10)}[kick]
     window = min(window, max(1, (length - 1) // 3))
-    moves = tuple(descent.NEIGHBOURHOODS) if depots else ("two_opt", "or_opt")
-    if config.neighbourhoods != AUTO:
-        moves = tuple(config.neighbourhoods.split("+"))
-    if not descent.codes(moves, routes=depots > 0):
-        raise ValueError(f"neighbourhoods '{config.neighbourhoods}' have no moves for tours without depots")
+    moves = _moves(config, depots, gpu)
     mean_legs = (1.0 if depots else 0.2) if config.temperature < 0 else config.temperature
     return Settled(
         kick=descent.KickConfig(
@@ -95,11 +96,28 @@ def settled(config: HybridConfig, length: int, depots: int, walks: int) -> Settl
             reach=1.0 if config.reach < 0 else config.reach,
         ),
         neighbours=config.neighbours or (16 if depots else 10),
-        neighbourhoods=moves,
+        neighbourhoods=tuple(name for name in moves if name != descent.SWAP_STAR),
         temperature=mean_legs / length,
         cooling=config.cooling or (0.1 if depots else 0.01),
+        margin=SWAP_MARGIN / length if descent.SWAP_STAR in moves else 0.0,
         takeover=config.takeover or (20 if walks > MANY else 100),
     )
+
+
+def _moves(config: HybridConfig, depots: int, gpu: bool) -> tuple[str, ...]:
+    """The kinds of moves: swap_star is for routes, and for CPUs."""
+    if config.neighbourhoods == AUTO:
+        routes = (*descent.NEIGHBOURHOODS, descent.SWAP_STAR)
+        return ("two_opt", "or_opt") if not depots else routes[:-1] if gpu else routes
+    moves = tuple(config.neighbourhoods.split("+"))
+    if descent.SWAP_STAR in moves and gpu:
+        raise ValueError("neighbourhood 'swap_star' runs on CPUs only: leave it out, or choose --device cpu")
+    others = tuple(name for name in moves if name != descent.SWAP_STAR)
+    if not others:
+        raise ValueError("neighbourhood 'swap_star' needs another one beside it, such as or_opt+swap_star")
+    if not descent.codes(others, routes=depots > 0):
+        raise ValueError(f"neighbourhoods '{config.neighbourhoods}' have no moves for tours without depots")
+    return moves if depots else others
 
 
 def usual_walks(device: torch.device) -> int:

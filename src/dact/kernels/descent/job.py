@@ -96,6 +96,8 @@ class Rows:
     """int64: each row's own random numbers."""
     count_R6: Tensor
     """int32: see COUNTS."""
+    touched_RD: Tensor
+    """uint8: 1 for routes that have changed since exchanges between routes were tried (on a CPU only)."""
     centre_RC: Tensor
     """uint16: customers that kicks begin at, one of these C drawn each time; C = 0 stands for any customer."""
 
@@ -132,6 +134,9 @@ class Launch:
     distribution. 0: never."""
     cooling: float = 0.0
     """Change of the temperature's logarithm per round."""
+    margin: float = 0.0
+    """Exchanges between routes (SWAP*) are tried where a descent ends with a cost of at most this share above the
+    current one; 0: never. On a CPU only."""
     threads: int = 1
     """Threads of a CPU."""
 
@@ -160,6 +165,7 @@ def start_rows(terrain: Terrain, tour_RN: Tensor, source_R: Tensor, stream_R: Te
         dirty_RW=torch.zeros(rows, -(-nodes // 32), dtype=torch.int32, device=tour_RN.device),
         stream_R=stream_R.clone(),
         count_R6=torch.zeros(rows, len(COUNTS), dtype=torch.int32, device=tour_RN.device),
+        touched_RD=torch.ones(rows, terrain.depots, dtype=torch.uint8, device=tour_RN.device),
         centre_RC=torch.zeros(rows, 0, dtype=torch.uint16, device=tour_RN.device),
     )
     state.cost_R3[:, 0] = tour_cost(terrain, tour_RN, source_R)
@@ -209,6 +215,8 @@ class CJob(ctypes.Structure):
 
 def c_job(launch: Launch, space: Tensor | None) -> CJob:
     """The struct for the C code; it points into the launch's tensors, which must outlive it."""
+    if launch.margin:
+        raise ValueError("exchanges between routes (swap_star) are made on a CPU only")
     terrain, rows, settings = launch.terrain, launch.rows, launch.settings
     tensors = (
         terrain.xy_IN2, terrain.distance_MNN, terrain.matrix_I, terrain.one_way_I, terrain.demand_IN,

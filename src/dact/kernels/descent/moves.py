@@ -33,6 +33,9 @@ NEIGHBOURHOODS: dict[str, tuple[int, ...]] = {
     "swap_2_1": _exchanges(2, 1),
     "swap_2_2": _exchanges(2, 2),
 }
+SWAP_STAR = "swap_star"
+"""Two customers of two routes change over, each to the cheapest place there: tried when a descent has ended, and not
+by codes, since it is not a move of two stretches."""
 USUAL = ("two_opt", "or_opt", "swap", "two_opt_star")
 """The neighbourhoods of a descent, unless others are asked for."""
 

@@ -19,10 +19,13 @@ from dact.kernels.descent.job import KICKS, Launch
 from dact.kernels.descent.numba_kicks import MOST_STRINGS, kicked
 from dact.kernels.descent.numba_moves import ZERO, feasible, gain, make, named, settle
 from dact.kernels.descent.numba_row import EMPTY, ONE, Row, bare, copy, distance, draw, mark, node_at
+from dact.kernels.descent.numba_swaps import PLACES, swapped
 from dact.kernels.nvrtc import cache_folder
 
-FILES = ("numba_row.py", "numba_moves.py", "numba_kicks.py", "numba_impl.py")
+FILES = ("numba_row.py", "numba_moves.py", "numba_kicks.py", "numba_swaps.py", "numba_impl.py")
 ROUNDS, MOVES, LOOKS, BETTERS, SCAN, JUDGED = range(6)
+FIRST = 1e299
+"""A current cost above this means that no tour has been accepted yet."""
 PARTS = 8
 """Parts of the rows for each thread: rows take different times, and a thread that is done takes the next part."""
 
@@ -125,17 +128,34 @@ def _judge(row, current, best, cost, count, temperature, cooling):
         copy(current, row.tour, row.nodes)
         cost[0] = cost[1]
         settle(row, 0, row.nodes)
+    for route in range(row.depots):
+        row.touched[route] = 0
     count[JUDGED] = 1
 
 
+@bare()
+def _swap_star(row, cost, margin):
+    """An exchange between two routes, if the tour is the first one or worth it; what it gains."""
+    if not row.depots or margin == 0:
+        return ZERO
+    if cost[1] < FIRST and (cost[0] > cost[1] * (1 + margin) or abs(cost[0] - cost[1]) <= row.least):
+        return ZERO
+    return swapped(row)
+
+
 @bare(nogil=True)
-def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperature, cooling):
+def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperature, cooling, margin):
     settle(row, 0, row.nodes)
     while looks_left > 0:
         looks_left -= 1
         node = _next_dirty(row, count[SCAN])
         if node < 0:
             if not count[JUDGED]:
+                gained = _swap_star(row, cost, margin)
+                if gained > 0:
+                    cost[0] -= gained
+                    count[MOVES] += 1
+                    continue
                 _judge(row, current, best, cost, count, temperature, cooling)
             if count[ROUNDS] >= rounds:
                 break
@@ -158,7 +178,7 @@ def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperat
 def _run_rows(
     first, last, depots, matrix, xy, dist, which, one_way, demand, capacity, near, least, source, codes, behind,
     before, work, current, best, cost, dirty, stream, count, centre, rounds, looks, kick, reach, temperature, cooling,
-    space, turn,
+    margin, touched, space, turn, offer, after,
 ):  # fmt: skip
     """Advance rows first .. last - 1. One compiled function, so that all of it is kept in the cache."""
     nodes = work.shape[1]
@@ -166,13 +186,17 @@ def _run_rows(
         instance = source[index]
         copy(work[index], space[0], nodes)
         space[6, 0], space[6, 1] = nodes, -1
+        place, table = (0, which[instance]) if matrix else (instance, 0)
         row = Row(
             nodes, depots, np.int64(capacity[instance]), least[instance], reach, one_way[instance] != 0, matrix,
-            xy[instance if not matrix else 0], dist[which[instance] if matrix else 0], demand[instance], near[instance],
-            codes, behind, before, space[0], space[1], space[2], space[3], space[4], space[5], turn, dirty[index],
-            space[6], space[7], stream[index : index + 1], centre[index],
+            xy[place], dist[table], demand[instance], near[instance], codes, behind, before, space[0], space[1],
+            space[2], space[3], space[4], space[5], turn, dirty[index], space[6], space[7], stream[index : index + 1],
+            centre[index], touched[index], offer, after,
         )  # fmt: skip
-        _run_row(row, current[index], best[index], cost[index], count[index], rounds, looks, kick, temperature, cooling)
+        _run_row(
+            row, current[index], best[index], cost[index], count[index], rounds, looks, kick, temperature, cooling,
+            margin,
+        )  # fmt: skip
         copy(space[0], work[index], nodes)
 
 
@@ -192,14 +216,15 @@ def launch_numba(launch: Launch) -> None:
         rows.stream_R.numpy().view(np.uint64), rows.count_R6.numpy(), rows.centre_RC.numpy(),
         launch.rounds, launch.looks,
         np.array([KICKS.index(settings.kick), settings.size, settings.window]), np.float32(settings.reach),
-        launch.temperature, launch.cooling,
+        launch.temperature, launch.cooling, launch.margin, rows.touched_RD.numpy(),
     )  # fmt: skip
     count, threads = len(rows.work_RN), launch.threads
 
     def run(part: tuple[int, int]) -> None:
         width = max(terrain.nodes + 1, terrain.depots + 1, MOST_STRINGS)
         turn = np.empty(terrain.nodes + 1 if terrain.asymmetric else 1)
-        _run_rows(*part, *arguments, np.empty((8, width), np.int64), turn)
+        offer, after = np.empty((width, PLACES + 1), np.float32), np.empty((width, PLACES), np.int64)
+        _run_rows(*part, *arguments, np.empty((8, width), np.int64), turn, offer, after)
 
     if threads == 1 or count == 1:
         run((0, count))

@@ -79,6 +79,7 @@ def _take_string(row, p, longest):
     longest = min(longest, row.state[LENGTH])
     low, high = p - longest + 1, p + longest - 1
     if row.depots:
+        row.touched[row.route[p]] = 1
         low, high = row.start[row.route[p]] + 1, route_end(row, row.route[p]) - 1
         longest = min(high - low + 1, longest)
     length = 1 + draw(row, longest)
@@ -179,6 +180,8 @@ def _put_in(row, node, place):
     row.tour[place] = node
     row.state[LENGTH] = length + 1
     settle(row, place, length + 1 - place)
+    if row.depots:
+        row.touched[row.route[place]] = 1
     mark(row, node)
     mark(row, node_at(row, place - 1))
     mark(row, node_at(row, place + 1))

@@ -184,6 +184,9 @@ def make(row, a, la, b, lb, fa, fb):
     """Make the move, and mark the nodes with new neighbours for the descent."""
     between = b - a - la
     length = la + between + lb
+    if row.depots:
+        row.touched[row.route[a - 1]] = 1
+        row.touched[row.route[b - 1]] = 1
     mark(row, node_at(row, a - 1))
     mark(row, node_at(row, b + lb))
     if la:

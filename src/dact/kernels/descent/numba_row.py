@@ -54,6 +54,11 @@ class Row(NamedTuple):
     stream: Any
     centre: Any
     """Customers that kicks begin at; none: any."""
+    touched: Any
+    """Is 1 for routes that have changed since exchanges between routes were tried."""
+    offer: Any
+    after: Any
+    """Working memory of such exchanges, see numba_swaps.py."""
 
 
 @bare(inline="always")

@@ -1,0 +1,130 @@
+"""SWAP* on a CPU: two customers of two routes change over, each to the cheapest place in the other's route.
+
+Only routes that have changed since the last such pass are tried, with the routes of their customers' neighbours.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
+# ruff: noqa: ANN001, ANN201, ANN202
+import numpy as np
+
+from dact.kernels.descent.numba_moves import ZERO, make
+from dact.kernels.descent.numba_row import bare, distance, node_at, route_end
+
+PLACES, SAVED = 3, 3
+"""Insertion places that are kept for each customer, and the column of what its own route saves without it."""
+INFINITE = np.float32(np.inf)
+CHANGED, TRIED = 1, 2
+"""States of a route: it has changed since it was tried with others; it has been tried with all of them."""
+
+
+@bare(inline="always")
+def _detour(row, before, node, behind):
+    return distance(row, before, node) + distance(row, node, behind) - distance(row, before, behind)
+
+
+@bare()
+def _list_places(row, guests, host):
+    """For each customer of one route, the cheapest insertions into another: costs, and the nodes they follow."""
+    for p in range(row.start[guests] + 1, route_end(row, guests)):
+        u = row.tour[p]
+        c0, c1, c2, a0, a1, a2 = INFINITE, INFINITE, INFINITE, -1, -1, -1
+        here = row.tour[row.start[host]]
+        to_here = distance(row, here, u)
+        for q in range(row.start[host] + 1, route_end(row, host) + 1):
+            there = node_at(row, q)
+            more = to_here + distance(row, u, there) - distance(row, here, there)
+            if more < c0:
+                c0, c1, c2, a0, a1, a2 = more, c0, c1, here, a0, a1
+            elif more < c1:
+                c1, c2, a1, a2 = more, c1, here, a1
+            elif more < c2:
+                c2, a2 = more, here
+            here = there
+            to_here = distance(row, here, u)
+        row.offer[u, 0], row.offer[u, 1], row.offer[u, 2] = c0, c1, c2
+        row.after[u, 0], row.after[u, 1], row.after[u, 2] = a0, a1, a2
+        row.offer[u, SAVED] = _detour(row, row.tour[p - 1], u, node_at(row, p + 1))
+
+
+@bare()
+def _cheapest(row, u, v):
+    """(cost, node before it) of the cheapest insertion of u into the route of v without v."""
+    before = row.tour[row.pos[v] - 1]
+    least, after = _detour(row, before, u, node_at(row, row.pos[v] + 1)), before
+    for k in range(PLACES):
+        # Places beside v are gone with it.
+        if row.after[u, k] >= 0 and row.after[u, k] != v and row.after[u, k] != before:
+            if row.offer[u, k] < least:
+                least, after = row.offer[u, k], row.after[u, k]
+            break
+    return least, after
+
+
+@bare()
+def _relocate(row, u, after):
+    place, to = row.pos[u], row.pos[after] + 1
+    if to <= place:
+        make(row, to, 0, place, 1, False, False)
+    else:
+        make(row, place, 1, to, 0, False, False)
+
+
+@bare()
+def _swap(row, ra, rb):
+    """Make the best exchange between two routes; what it gains, 0 if nothing gains enough."""
+    room_a = row.capacity - (row.cum[route_end(row, ra) - 1] - row.cum[row.start[ra]])
+    room_b = row.capacity - (row.cum[route_end(row, rb) - 1] - row.cum[row.start[rb]])
+    _list_places(row, ra, rb)
+    _list_places(row, rb, ra)
+    best, one, other, after_one, after_other = row.least, -1, -1, -1, -1
+    for p in range(row.start[ra] + 1, route_end(row, ra)):
+        u = row.tour[p]
+        for q in range(row.start[rb] + 1, route_end(row, rb)):
+            v = row.tour[q]
+            more = row.demand[v] - row.demand[u]
+            saved = row.offer[u, SAVED] + row.offer[v, SAVED]
+            if more > room_a or -more > room_b or saved <= best:
+                continue
+            cost_u, after_u = _cheapest(row, u, v)
+            if saved - cost_u <= best:
+                continue
+            cost_v, after_v = _cheapest(row, v, u)
+            if saved - cost_u - cost_v > best:
+                best, one, other, after_one, after_other = saved - cost_u - cost_v, u, v, after_u, after_v
+    if one < 0:
+        return ZERO
+    _relocate(row, one, after_one)
+    _relocate(row, other, after_other)
+    return best
+
+
+@bare()
+def _swap_with(row, ra, rb):
+    """The same unless the pair has been tried: `lost` has the routes that were tried with ra."""
+    if row.lost[rb]:
+        return ZERO
+    row.lost[rb] = 1
+    return ZERO if row.touched[rb] == TRIED else _swap(row, ra, rb)
+
+
+@bare()
+def swapped(row):
+    """Make one exchange of a route that has changed; what it gains, 0 if there is none."""
+    for route in range(row.depots):
+        row.touched[route] = row.touched[route] == CHANGED
+    for ra in range(row.depots):
+        if row.touched[ra] != CHANGED:
+            continue
+        for rb in range(row.depots):
+            row.lost[rb] = rb == ra
+        for rb in range(row.depots if row.near.shape[1] == 0 else 0):
+            gained = _swap_with(row, ra, rb)
+            if gained > 0:
+                return gained
+        for p in range(row.start[ra] + 1, route_end(row, ra)):
+            for k in range(row.near.shape[1]):
+                gained = _swap_with(row, ra, row.route[row.pos[row.near[row.tour[p], k]]])
+                if gained > 0:
+                    return gained
+        row.touched[ra] = TRIED
+    return ZERO
