@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dact.cards import SHIPPED
 from dact.plotting.training import read_training
-from dact.policy import Policy, load_weights, single_aspect
+from dact.policy import Policy, load_weights, save_weights, single_aspect
 from dact.reproduce import MODELS, STUDIES, NeedsError, Outcome, Request, Table, curriculum, models
 from dact.reproduce.aspects import AspectCase, AspectsConfig, parameter_count
 from dact.reproduce.models import ABSOLUTE, CYCLIC, DUAL100, SINGLE50, SINGLE100, Model
@@ -28,6 +29,18 @@ def tiny(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Request:
     monkeypatch.setattr("dact.reproduce.aspects.QUICK", AspectsConfig(cases=cases, count=3, steps=(2,)))
     monkeypatch.setattr("dact.reproduce.operators.QUICK", OperatorsConfig(size=6, count=3, steps=2))
     return Request(out=tmp_path, quick=True, models=tmp_path / "none", device="cpu")
+
+
+def test_shipped_weights_tell_which_sizes_they_know(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A policy for 50 nodes that began as one for 100 is no test of a new size there; its card says so."""
+    weights = load_weights(SHIPPED / "tsp20.safetensors")
+    monkeypatch.setattr(models, "SHIPPED", tmp_path)
+    for name, size, before in (("large", 100, ""), ("small", 50, "large"), ("other", 50, "gone")):
+        card = replace(weights.card, name=name, size=size, started_from=before)
+        save_weights(tmp_path / f"{name}.safetensors", replace(weights, card=card))
+    ends = ["longer.", "longer, from large, so that instances of 100 nodes are not new to it.", "longer, from gone."]
+    found = [models.shipped_origin(name) for name in ("large", "small", "other")]
+    assert [text.partition("trained ")[2] for text in found] == ends
 
 
 def tables(outcome: Outcome) -> dict[str, Table]:

@@ -13,7 +13,7 @@ from dact.pipeline import Pipeline, SolveConfig
 from dact.plotting.attention import attention_figure
 from dact.policy.attention import attention_weights
 from dact.reproduce.base import Cell, Outcome, Picture, Request, Study, Table
-from dact.reproduce.models import ABSOLUTE, CYCLIC, needed, training_minutes
+from dact.reproduce.models import ABSOLUTE, CYCLIC, needed, shipped_origin, training_minutes
 from dact.reproduce.trained import at_hand
 
 TRAINED, LARGER = 50, 100
@@ -59,6 +59,7 @@ def make(request: Request) -> Outcome:
             f"no numbers. Both sizes are searched by a policy trained on TSP{TRAINED}, {config.steps} steps from "
             "greedy starts; attention is that of the last layer, to the best tour so far. In the table, 1 is "
             f"even attention. Weights: {', '.join(f'{kind}: {Path(each).stem}' for kind, each in sources.items())}.",
+            *([shipped_origin(SHIPPED_MODEL)] if SHIPPED_MODEL in sources.values() else []),
         ),
         smaller=f"{config.count} instances instead of {FULL.count}, after {config.steps} steps instead of {FULL.steps}",
         missing=needed([ABSOLUTE], request.models, "attention"),

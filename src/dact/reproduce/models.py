@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dact.cards import SHIPPED, read_card
 from dact.reproduce.base import NeedsError
 from dact.training import TrainConfig, load_config
 
@@ -101,6 +102,15 @@ def extent(model: Model) -> str:
     config = model.config()
     updates = config.schedule.epochs * config.schedule.batches * config.segments
     return f"{updates:,} updates of {config.schedule.rows} rows"
+
+
+def shipped_origin(name: str) -> str:
+    """A sentence about shipped weights beside those that are trained for a comparison: which sizes they know."""
+    started_from = read_card(SHIPPED / f"{name}.safetensors").started_from
+    before = SHIPPED / f"{started_from}.safetensors"
+    size = f", so that instances of {read_card(before).size} nodes are not new to it" if before.is_file() else ""
+    start = f", from {started_from}{size}" if started_from else ""
+    return f"The shipped {name} has been trained longer{start}."
 
 
 OPERATOR_MODELS = {
