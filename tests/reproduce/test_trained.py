@@ -145,15 +145,19 @@ def test_an_interrupted_training_goes_on(tiny: Request):
 
 
 def test_train_fills_the_folder_of_models(tmp_path: Path):
-    """`--train` trains what is missing and what that starts from, and leaves what is there."""
-    small = replace(CYCLIC, settings=(*TINY, "horizon=8"))
-    larger = replace(DUAL100, settings=(*TINY, "horizon=8", "size=7"), start=small)
+    """`--train` trains what is missing and what that starts from, first to last, and leaves what is there."""
+    names = ("tsp20-two_opt", "tsp50-cyclic", "tsp100-dual")
+    larger: Model | None = None
+    for size, model in enumerate(DUAL100.chain, start=6):
+        larger = replace(model, settings=(*TINY, "horizon=8", f"size={size}"), start=larger)
+    assert larger is not None
     request = Request(out=tmp_path, models=tmp_path / "models", train=True, device="cpu")
     there = at_hand([larger], request)
-    assert list(there) == ["tsp100-dual"]
-    assert load_weights(there["tsp100-dual"]).card.started_from.endswith("tsp50-cyclic.safetensors")
+    assert list(there) == [names[2]]
+    starts = [load_weights(request.models / f"{name}.safetensors").card.started_from for name in names[1:]]
+    assert [Path(start).stem for start in starts] == list(names[:2])
     made = {path: path.stat().st_mtime_ns for path in request.models.iterdir()}
-    assert {path.stem for path in made} == {"tsp50-cyclic", "tsp100-dual"}
+    assert {path.stem for path in made} == set(names)
     at_hand([larger], request)
     assert {path: path.stat().st_mtime_ns for path in request.models.iterdir()} == made
 

@@ -103,9 +103,7 @@ def make(request: Request) -> Outcome:
 
 def _training(config: AspectsConfig, request: Request) -> str:
     models = {case.size: case.model.smaller() if request.quick else case.model for case in config.cases}
-    return ", ".join(
-        f"TSP{size} {extent(model)}{' from the TSP50 model' if model.start else ''}" for size, model in models.items()
-    )
+    return ", ".join(f"TSP{size} {extent(model)}" for size, model in models.items())
 
 
 def _run(case: AspectCase, weights: Path, config: AspectsConfig, request: Request) -> SetSearch:

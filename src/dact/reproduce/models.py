@@ -28,6 +28,8 @@ SMALLER = (
 """Changes to a recipe so that a CPU finishes it in about ten seconds: 10 customers and larger steps."""
 SINGLE = ("network.encoder=single", "network.dim=128", "network.head_dim=32")
 """SA-T of Table 3."""
+SINUSOIDAL = ("network.position=sinusoidal",)
+"""The absolute encoding of Table 2b."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +51,11 @@ class Model:
     def file(self) -> Path:
         """File of the recipe."""
         return RECIPES / f"{self.recipe}.toml"
+
+    @property
+    def chain(self) -> "tuple[Model, ...]":
+        """The models that are trained for it, first to last, itself included."""
+        return (*(() if self.start is None else self.start.chain), self)
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -93,7 +100,7 @@ def none_there(models: Sequence[Model], folder: Path, study: str) -> NeedsError:
 
 def training_minutes(models: Sequence[Model]) -> float:
     """Total training time on one H200, initial models included, in half minutes."""
-    chain = {each.name: each for model in models for each in (model, model.start) if each is not None}
+    chain = {each.name: each for model in models for each in model.chain}
     return max(0.5, round(sum(model.seconds for model in chain.values()) / 30) / 2)
 
 
@@ -101,7 +108,8 @@ def extent(model: Model) -> str:
     """Amount of training: updates and rows."""
     config = model.config()
     updates = config.schedule.epochs * config.schedule.batches * config.segments
-    return f"{updates:,} updates of {config.schedule.rows} rows"
+    start = "" if model.start is None else f" from a TSP{model.start.config().size} model of its kind"
+    return f"{updates:,} updates of {config.schedule.rows} rows{start}"
 
 
 def shipped_origin(name: str) -> str:
@@ -119,23 +127,42 @@ OPERATOR_MODELS = {
         what=f"a TSP20 policy trained with {operator}",
         recipe="tsp20",
         settings=(f"operator={operator}",),
-        seconds=15,
+        seconds=20,
     )
     for operator in ("two_opt", "insert", "swap")
 }
 ADDED = Model(
-    name="tsp20-single", what="a TSP20 policy that adds its encodings", recipe="tsp20", settings=SINGLE, seconds=30
+    name="tsp20-single", what="a TSP20 policy that adds its encodings", recipe="tsp20", settings=SINGLE, seconds=50
 )
-CYCLIC = Model(name="tsp50-cyclic", what="a TSP50 policy with the cyclic encoding", recipe="tsp50", seconds=15)
+CYCLIC = Model(
+    name="tsp50-cyclic",
+    what="a TSP50 policy with the cyclic encoding",
+    recipe="tsp50",
+    start=OPERATOR_MODELS["two_opt"],
+    seconds=20,
+)
+ABSOLUTE20 = Model(
+    name="tsp20-absolute",
+    what="a TSP20 policy with the absolute encoding",
+    recipe="tsp20",
+    settings=SINUSOIDAL,
+    seconds=20,
+)
 ABSOLUTE = Model(
     name="tsp50-absolute",
     what="a TSP50 policy with the absolute encoding",
     recipe="tsp50",
-    settings=("network.position=sinusoidal",),
-    seconds=15,
+    settings=SINUSOIDAL,
+    start=ABSOLUTE20,
+    seconds=20,
 )
 SINGLE50 = Model(
-    name="tsp50-single", what="a TSP50 policy with a single aspect", recipe="tsp50", settings=SINGLE, seconds=40
+    name="tsp50-single",
+    what="a TSP50 policy with a single aspect",
+    recipe="tsp50",
+    settings=SINGLE,
+    start=ADDED,
+    seconds=65,
 )
 DUAL100 = Model(name="tsp100-dual", what="a TSP100 policy with both aspects", recipe="tsp100", start=CYCLIC, seconds=15)
 SINGLE100 = Model(
@@ -159,6 +186,6 @@ CURRICULUM_MODELS = {
     for seed in CURRICULUM_SEEDS
 }
 MODELS = (
-    *(*OPERATOR_MODELS.values(), ADDED, CYCLIC, ABSOLUTE, SINGLE50, DUAL100, SINGLE100),
+    *(*OPERATOR_MODELS.values(), ADDED, ABSOLUTE20, CYCLIC, ABSOLUTE, SINGLE50, DUAL100, SINGLE100),
     *CURRICULUM_MODELS.values(),
 )

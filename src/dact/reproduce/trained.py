@@ -18,7 +18,7 @@ from dact.training import CHECKPOINT, Report, train_command
 def at_hand(models: Sequence[Model], request: Request) -> dict[str, Path]:
     """Weights files of the trained models, by name. With `--train`, missing ones are trained, initial models first."""
     if request.train:
-        chain = (each for model in models for each in (model.start, model) if each is not None)
+        chain = (each for model in models for each in model.chain)
         _train_missing(list(dict.fromkeys(chain)), request.models, request.out / FOLDER, request)
     return {model.name: model.path(request.models) for model in models if model.exists(request.models)}
 
