@@ -56,7 +56,7 @@ def test_missing_models(dact, tmp_path: Path):
     answer = dact("reproduce", "aspects", "--out", tmp_path, "--models", tmp_path / "none")
     assert answer.code == 2
     assert answer.err.splitlines()[-1].startswith("error: aspects needs weights that ")
-    assert "`dact reproduce aspects --train` trains them (about 2 minutes on one H200)" in answer.err
+    assert "`dact reproduce aspects --train` trains them (about 3.5 min on one H200)" in answer.err
 
 
 @pytest.mark.parametrize(

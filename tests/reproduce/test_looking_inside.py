@@ -23,7 +23,7 @@ def save_random(model: Model, folder: Path, config: PolicyConfig) -> None:
 def test_correlations_need_a_model(tmp_path: Path):
     """Without it nothing is made, and the error says how to train it and how long that takes."""
     with pytest.raises(
-        NeedsError, match=r"tsp20-single.*`dact reproduce correlations --train`.*0.5 minutes on one H200"
+        NeedsError, match=r"tsp20-single.*`dact reproduce correlations --train`.*about 1 min on one H200"
     ):
         reproduce("correlations", Request(out=tmp_path, models=tmp_path))
 

@@ -47,7 +47,7 @@ def test_collapse_rolls_back(tmp_path, scripted):
         assert torch.equal(x, best[name]), name
     trainer.run(Limits())
     assert reports[-1].event == "best"
-    assert reports[-1].actor_rate == pytest.approx(0.5 * 1e-3 * 0.985 ** (200 * 5 / 6))
+    assert reports[-1].actor_rate == pytest.approx(0.5 * 1e-3 * 0.985 ** (200 * 17 / 18))
 
 
 def test_where_a_call_ends_decides_nothing(tmp_path, scripted):

@@ -84,7 +84,7 @@ def _runs(config: CurvesConfig, request: Request) -> dict[str, list[Path]]:
     if left and not (request.quick or request.train):
         raise NeedsError(
             f"curriculum needs {len(left)} trainings that {folder} does not have ({left[0]}, ...); "
-            f"`dact reproduce curriculum --train` makes them (about {STUDY.training_minutes:g} minutes on one H200)"
+            f"`dact reproduce curriculum --train` makes them (about {STUDY.training_minutes:g} min on one H200)"
         )
     runs = {key: finished_run(model, folder, request) for key, model in models.items()}
     return {arm: [runs[arm, seed] for seed in config.seeds] for arm in ARMS}

@@ -94,7 +94,7 @@ def none_there(models: Sequence[Model], folder: Path, study: str) -> NeedsError:
     names = ", ".join(model.name for model in models)
     return NeedsError(
         f"{study} needs weights that {folder} does not have ({names}); `dact reproduce {study} --train` trains them "
-        f"(about {training_minutes(models):g} minutes on one H200)"
+        f"(about {training_minutes(models):g} min on one H200)"
     )
 
 
