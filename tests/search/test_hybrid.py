@@ -13,9 +13,12 @@ from dact.kernels.descent.job import COUNTS
 from dact.kernels.descent.reference import best_moves_reference
 from dact.kernels.row_draws import streams
 from dact.problems import PROBLEMS, Batch
+from dact.problems.capacity import feasible
 from dact.search import HybridConfig, HybridSearcher, SearchState, Stop, run, start_state
 from dact.search.exact import best_of_all, every_tour
-from dact.search.hybrid import terrain_of
+from dact.search.hybrid import HybridState, terrain_of
+from dact.search.hybrid import _anchored as anchored
+from dact.search.hybrid import _told as told_state
 from dact.search.hybrid_settings import settled
 
 
@@ -264,6 +267,37 @@ def test_bridges_need_tours_without_depots() -> None:
     with pytest.raises(ValueError, match="bridge"):
         settled(HybridConfig(kick="bridge"), 30, 5, 1)
     assert settled(replace(HybridConfig(), kick="bridge"), 30, 0, 1).kick.kick == "bridge"
+
+
+@pytest.mark.parametrize("name", ["give_up", "overload"])
+def test_what_only_a_cpu_has(name: str) -> None:
+    """Rounds that are given up and overloaded routes are usual for routes on a CPU; a GPU refuses them."""
+    asked = HybridConfig(**{name: 0.5})
+    assert getattr(settled(HybridConfig(), 30, 5, 1), name) > 0
+    assert getattr(settled(HybridConfig(), 30, 5, 1, gpu=True), name) == 0
+    assert getattr(settled(HybridConfig(), 30, 0, 1), name) == 0
+    assert getattr(settled(HybridConfig(**{name: 0.0}), 30, 5, 1), name) == 0
+    assert 0 < getattr(settled(asked, 30, 5, 1), name) < getattr(settled(HybridConfig(), 30, 5, 1), name)
+    with pytest.raises(ValueError, match=f"{name} 0.5 is for CPUs only"):
+        settled(asked, 30, 5, 1, gpu=True)
+
+
+def test_tours_that_are_told_are_feasible() -> None:
+    """Overloaded tours of the search are never told, not as current ones and not where the time ends a descent."""
+    searcher = HybridSearcher(HybridConfig(overload=0.01), 1)
+    batch, state = begun(sample("cvrp", 40, 8), "cvrp")
+    overloaded = 0
+    for _ in range(20):
+        state = searcher.advance(batch, state, 5)
+        assert isinstance(state, HybridState)
+        overloaded += int((~feasible(batch, anchored(state.rows.current_RN))).sum())
+        # As if a descent that is not judged yet were far ahead.
+        cut = replace(state.rows, work_RN=state.rows.current_RN, cost_R3=torch.zeros_like(state.rows.cost_R3))
+        cut.cost_R3[:, 2], cut.count_R6 = 1, torch.zeros_like(cut.count_R6)
+        for told in (state, told_state(batch, replace(state, rows=cut))):
+            assert feasible(batch, told.tour_BN).all()
+            assert feasible(batch, told.incumbent_BN).all()
+    assert overloaded
 
 
 def test_exchanges_between_routes_by_device() -> None:

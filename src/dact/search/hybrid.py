@@ -12,6 +12,7 @@ from torch import Tensor
 
 from dact.kernels import descent
 from dact.problems import Batch
+from dact.problems.capacity import feasible
 from dact.search.exact import best_of_all
 from dact.search.hybrid_settings import HybridConfig, Settled, settled
 from dact.search.searcher import StepByStep
@@ -137,6 +138,8 @@ class HybridSearcher(StepByStep):
                     temperature=temperature,
                     cooling=cooling,
                     margin=state.settings.margin,
+                    give_up=state.settings.give_up,
+                    overload=state.settings.overload,
                     threads=workers(),
                 )
             )
@@ -186,6 +189,7 @@ def _take_over(rows: descent.Rows, walks: int) -> None:
         view = tensor.view(torch.int16)
         view[bad] = view[good]
     rows.cost_R3[bad, :BEST] = rows.cost_R3[good, :BEST]
+    rows.price_R3[bad] = rows.price_R3[good]
 
 
 def _rounds_made(rows: descent.Rows) -> int:
@@ -198,7 +202,11 @@ def _told(batch: Batch, state: HybridState) -> HybridState:
     best_RN, current_RN = _anchored(state.rows.best_RN), _anchored(state.rows.current_RN)
     # A descent interrupted by the time limit has a complete tour, perhaps the best.
     ahead_R = state.rows.unjudged() & (state.rows.cost_R3[:, 0] < state.rows.cost_R3[:, BEST])
-    best_RN = torch.where(ahead_R.unsqueeze(1), _anchored(state.rows.work_RN), best_RN)
+    work_RN = _anchored(state.rows.work_RN)
+    if state.settings.overload:
+        ahead_R &= feasible(batch, work_RN)
+        current_RN = torch.where(feasible(batch, current_RN).unsqueeze(1), current_RN, best_RN)
+    best_RN = torch.where(ahead_R.unsqueeze(1), work_RN, best_RN)
     best_R, current_R = batch.cost(best_RN), batch.cost(current_RN)
     better_R = best_R < state.incumbent_cost_B
     return replace(

@@ -96,6 +96,10 @@ class Rows:
     """int64: each row's own random numbers."""
     count_R6: Tensor
     """int32: see COUNTS."""
+    price_R3: Tensor
+    """float64: the price of a unit of load beyond the capacity, part of all costs but the best one; 0: there is none,
+    and routes stay within the capacity. Then the rounds that ended within it, and all rounds, since it changed last (on
+    a CPU only)."""
     touched_RD: Tensor
     """uint8: 1 for routes that have changed since exchanges between routes were tried (on a CPU only)."""
     centre_RC: Tensor
@@ -137,6 +141,11 @@ class Launch:
     margin: float = 0.0
     """Exchanges between routes (SWAP*) are tried where a descent ends with a cost of at most this share above the
     current one; 0: never. On a CPU only."""
+    give_up: float = 0.0
+    """A round ends where its kick costs more than this share of the current cost; 0: never. On a CPU only."""
+    overload: float = 0.0
+    """Price of a unit of load beyond the capacity at first, as a multiple of what a unit costs on average: routes may
+    be overloaded on the way. 0: never. On a CPU only."""
     threads: int = 1
     """Threads of a CPU."""
 
@@ -165,6 +174,7 @@ def start_rows(terrain: Terrain, tour_RN: Tensor, source_R: Tensor, stream_R: Te
         dirty_RW=torch.zeros(rows, -(-nodes // 32), dtype=torch.int32, device=tour_RN.device),
         stream_R=stream_R.clone(),
         count_R6=torch.zeros(rows, len(COUNTS), dtype=torch.int32, device=tour_RN.device),
+        price_R3=torch.zeros(rows, 3, dtype=torch.float64, device=tour_RN.device),
         touched_RD=torch.ones(rows, terrain.depots, dtype=torch.uint8, device=tour_RN.device),
         centre_RC=torch.zeros(rows, 0, dtype=torch.uint16, device=tour_RN.device),
     )
@@ -215,8 +225,9 @@ class CJob(ctypes.Structure):
 
 def c_job(launch: Launch, space: Tensor | None) -> CJob:
     """The struct for the C code; it points into the launch's tensors, which must outlive it."""
-    if launch.margin:
-        raise ValueError("exchanges between routes (swap_star) are made on a CPU only")
+    for name, value in (("swap_star", launch.margin), ("give_up", launch.give_up), ("overload", launch.overload)):
+        if value:
+            raise ValueError(f"{name} is for CPUs only")
     terrain, rows, settings = launch.terrain, launch.rows, launch.settings
     tensors = (
         terrain.xy_IN2, terrain.distance_MNN, terrain.matrix_I, terrain.one_way_I, terrain.demand_IN,

@@ -16,14 +16,19 @@ import numpy as np
 from numba import config
 
 from dact.kernels.descent.job import KICKS, Launch
-from dact.kernels.descent.numba_kicks import MOST_STRINGS, kicked
-from dact.kernels.descent.numba_moves import ZERO, feasible, gain, make, named, settle
-from dact.kernels.descent.numba_row import EMPTY, ONE, Row, bare, copy, distance, draw, mark, node_at
+from dact.kernels.descent.numba_kicks import MOST_STRINGS, kicked, total_cost
+from dact.kernels.descent.numba_moves import FORBIDDEN, ZERO, burden, gain, make, named, overload, settle
+from dact.kernels.descent.numba_row import EMPTY, ONE, PRICE, Row, bare, copy, distance, draw, mark, node_at
 from dact.kernels.descent.numba_swaps import PLACES, swapped
 from dact.kernels.nvrtc import cache_folder
 
 FILES = ("numba_row.py", "numba_moves.py", "numba_kicks.py", "numba_swaps.py", "numba_impl.py")
 ROUNDS, MOVES, LOOKS, BETTERS, SCAN, JUDGED = range(6)
+WITHIN, SEEN = 1, 2
+"""Places in a row's `price`."""
+WINDOW, SHARE, FALL, RISE = 50, 0.4, 0.85, 1.2
+"""After so many rounds the price of overload falls if more than this share of tours were within the capacity, and
+rises otherwise."""
 FIRST = 1e299
 """A current cost above this means that no tour has been accepted yet."""
 PARTS = 8
@@ -88,8 +93,9 @@ def _best_of(row, u, v, first, last, best, move):
     p, q = row.pos[u], row.pos[v]
     for k in range(first, last):
         trial = named(row, p, q, np.int64(row.codes[k]))
-        if trial[0] and feasible(row, trial[1], trial[2], trial[3], trial[4]):
-            gained = gain(row, trial[1], trial[2], trial[3], trial[4], trial[5], trial[6])
+        burdened = burden(row, trial[1], trial[2], trial[3], trial[4]) if trial[0] else FORBIDDEN
+        if burdened < FORBIDDEN:
+            gained = gain(row, trial[1], trial[2], trial[3], trial[4], trial[5], trial[6]) - burdened
             if gained > best:
                 best, move = gained, trial
     return best, move
@@ -111,9 +117,43 @@ def _look(row, u):
 
 
 @bare()
+def _end_round(row, count):
+    for route in range(row.depots):
+        row.touched[route] = 0
+    count[JUDGED] = 1
+
+
+@bare()
+def _go_back(row, current, cost, count):
+    """End a round with the current tour."""
+    copy(current, row.tour, row.nodes)
+    cost[0] = cost[1]
+    settle(row, 0, row.nodes)
+    _end_round(row, count)
+
+
+@bare()
+def _move_price(row, cost, first, within):
+    """The price of overload begins after the first descent, and falls where tours are mostly within the capacity."""
+    if row.price[PRICE] == 0:
+        demand = 0
+        for node in range(row.depots, row.nodes):
+            demand += row.demand[node]
+        row.price[PRICE] = first * cost[1] / max(demand, 1)
+        return
+    row.price[WITHIN] += within
+    row.price[SEEN] += 1
+    if row.price[SEEN] >= WINDOW:
+        row.price[PRICE] *= FALL if row.price[WITHIN] > SHARE * WINDOW else RISE
+        row.price[WITHIN] = row.price[SEEN] = 0
+        cost[0] = cost[1] = total_cost(row)
+
+
+@bare()
 def _judge(row, current, best, cost, count, temperature, cooling):
-    """Acceptance: a new best, a new current tour, or back to the current one."""
-    if cost[0] < cost[2] - row.least:
+    """Acceptance: a new best, a new current tour, or back to the current one. Was the tour within the capacity?"""
+    within = row.price[PRICE] == 0 or overload(row) == 0
+    if within and cost[0] < cost[2] - row.least:
         copy(row.tour, best, row.nodes)
         cost[2] = cost[0]
         count[BETTERS] += 1
@@ -124,13 +164,10 @@ def _judge(row, current, best, cost, count, temperature, cooling):
     if cost[0] < limit:
         copy(row.tour, current, row.nodes)
         cost[1] = cost[0]
+        _end_round(row, count)
     else:
-        copy(current, row.tour, row.nodes)
-        cost[0] = cost[1]
-        settle(row, 0, row.nodes)
-    for route in range(row.depots):
-        row.touched[route] = 0
-    count[JUDGED] = 1
+        _go_back(row, current, cost, count)
+    return within
 
 
 @bare()
@@ -144,7 +181,9 @@ def _swap_star(row, cost, margin):
 
 
 @bare(nogil=True)
-def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperature, cooling, margin):
+def _run_row(
+    row, current, best, cost, count, rounds, looks_left, kick, temperature, cooling, margin, give_up, price
+):  # fmt: skip
     settle(row, 0, row.nodes)
     while looks_left > 0:
         looks_left -= 1
@@ -156,12 +195,18 @@ def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperat
                     cost[0] -= gained
                     count[MOVES] += 1
                     continue
-                _judge(row, current, best, cost, count, temperature, cooling)
+                within = _judge(row, current, best, cost, count, temperature, cooling)
+                if price and row.depots:
+                    _move_price(row, cost, price, within)
             if count[ROUNDS] >= rounds:
                 break
             cost[0] = kicked(row, kick[0], kick[1], kick[2])
             count[ROUNDS] += 1
             count[JUDGED] = 0
+            if give_up and cost[0] > cost[1] * (1 + give_up):
+                for word in range(len(row.dirty)):
+                    row.dirty[word] = 0
+                _go_back(row, current, cost, count)
             continue
         row.dirty[node >> 5] &= ~(ONE << np.uint32(node & 31))
         gained, move = _look(row, node)
@@ -178,7 +223,7 @@ def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperat
 def _run_rows(
     first, last, depots, matrix, xy, dist, which, one_way, demand, capacity, near, least, source, codes, behind,
     before, work, current, best, cost, dirty, stream, count, centre, rounds, looks, kick, reach, temperature, cooling,
-    margin, touched, space, turn, offer, after,
+    margin, give_up, first_price, prices, touched, space, turn, offer, after,
 ):  # fmt: skip
     """Advance rows first .. last - 1. One compiled function, so that all of it is kept in the cache."""
     nodes = work.shape[1]
@@ -191,11 +236,11 @@ def _run_rows(
             nodes, depots, np.int64(capacity[instance]), least[instance], reach, one_way[instance] != 0, matrix,
             xy[place], dist[table], demand[instance], near[instance], codes, behind, before, space[0], space[1],
             space[2], space[3], space[4], space[5], turn, dirty[index], space[6], space[7], stream[index : index + 1],
-            centre[index], touched[index], offer, after,
+            centre[index], prices[index], touched[index], offer, after,
         )  # fmt: skip
         _run_row(
             row, current[index], best[index], cost[index], count[index], rounds, looks, kick, temperature, cooling,
-            margin,
+            margin, give_up, first_price,
         )  # fmt: skip
         copy(space[0], work[index], nodes)
 
@@ -216,7 +261,8 @@ def launch_numba(launch: Launch) -> None:
         rows.stream_R.numpy().view(np.uint64), rows.count_R6.numpy(), rows.centre_RC.numpy(),
         launch.rounds, launch.looks,
         np.array([KICKS.index(settings.kick), settings.size, settings.window]), np.float32(settings.reach),
-        launch.temperature, launch.cooling, launch.margin, rows.touched_RD.numpy(),
+        launch.temperature, launch.cooling, launch.margin, launch.give_up, launch.overload,
+        rows.price_R3.numpy(), rows.touched_RD.numpy(),
     )  # fmt: skip
     count, threads = len(rows.work_RN), launch.threads
 

@@ -4,8 +4,31 @@
 # ruff: noqa: ANN001, ANN201, ANN202
 import numpy as np
 
-from dact.kernels.descent.numba_moves import feasible, gain, make, named, settle
-from dact.kernels.descent.numba_row import LENGTH, bare, copy, distance, draw, mark, mixed, node_at, route_end, wrapped
+from dact.kernels.descent.numba_moves import (
+    FORBIDDEN,
+    ZERO,
+    beyond,
+    burden,
+    gain,
+    load_of,
+    make,
+    named,
+    overload,
+    settle,
+)
+from dact.kernels.descent.numba_row import (
+    LENGTH,
+    PRICE,
+    bare,
+    copy,
+    distance,
+    draw,
+    mark,
+    mixed,
+    node_at,
+    route_end,
+    wrapped,
+)
 
 PAIRS, NEARBY, BRIDGE, RUIN = range(4)
 TAKEN = 0xFFFF
@@ -17,10 +40,14 @@ INFINITE = 1e300
 
 @bare()
 def total_cost(row):
-    """Sums of float32 lengths in float64 are exact: the order does not matter."""
+    """The tour's length and the price of its overload.
+
+    Sums of float32 lengths in float64 are exact: the order does not matter."""
     total = 0.0
     for place in range(row.state[LENGTH]):
         total += np.float64(distance(row, row.tour[place], node_at(row, place + 1)))
+    if row.price[PRICE] > 0:
+        total += row.price[PRICE] * overload(row)
     return total
 
 
@@ -63,7 +90,7 @@ def _kick_by_moves(row, kind, size, window):
             if u == v:
                 continue
             there, a, la, b, lb, fa, fb = named(row, row.pos[u], row.pos[v], code)
-            there = there and feasible(row, a, la, b, lb)
+            there = there and burden(row, a, la, b, lb) < FORBIDDEN
         if not there:
             continue
         gained = gain(row, a, la, b, lb, fa, fb)
@@ -153,20 +180,28 @@ def _choose_next(row, order, salt):
     row.tour[which], row.tour[length] = row.tour[length], row.tour[which]
 
 
+@bare(inline="always")
+def _burden_of(row, node, route):
+    """What a node adds to the price of a route's overload; infinite if the route has no room and no price."""
+    load = load_of(row, route)
+    then = beyond(row, load + row.demand[node])
+    if then == 0:
+        return ZERO
+    return np.float32(row.price[PRICE] * (then - beyond(row, load))) if row.price[PRICE] > 0 else FORBIDDEN
+
+
 @bare()
 def _cheapest_place(row, node, salt):
     """The cheapest insertion place of a node; -1 if no route has room for it."""
     least, which = np.float32(np.inf), -1
     for place in range(1, row.state[LENGTH] + 1):
-        if row.depots:
-            route = row.route[place - 1]
-            load = row.cum[route_end(row, route) - 1] - row.cum[row.start[route]]
-            if load + row.demand[node] > row.capacity:
-                continue
+        burdened = _burden_of(row, node, row.route[place - 1]) if row.depots else ZERO
+        if burdened == FORBIDDEN:
+            continue
         if mixed(salt + np.uint64(place)) >> np.uint64(54) < BLINKS:
             continue
         last, behind = row.tour[place - 1], node_at(row, place)
-        more = distance(row, last, node) + distance(row, node, behind) - distance(row, last, behind)
+        more = distance(row, last, node) + distance(row, node, behind) - distance(row, last, behind) + burdened
         if which < 0 or more < least:
             least, which = more, place
     return which

@@ -4,9 +4,10 @@
 # ruff: noqa: ANN001, ANN201
 import numpy as np
 
-from dact.kernels.descent.numba_row import EMPTY, LENGTH, bare, distance, mark, node_at, route_end, wrapped
+from dact.kernels.descent.numba_row import EMPTY, LENGTH, PRICE, bare, distance, mark, node_at, route_end, wrapped
 
 ZERO = np.float32(0)
+FORBIDDEN = np.float32(np.inf)
 
 
 @bare()
@@ -87,17 +88,40 @@ def named(row, p, q, code):
 
 
 @bare(inline="always")
-def feasible(row, a, la, b, lb):
-    """Do both routes stay within the capacity?"""
+def load_of(row, route):
+    """Total demand of a route."""
+    return row.cum[route_end(row, route) - 1] - row.cum[row.start[route]]
+
+
+@bare(inline="always")
+def beyond(row, load):
+    """How far a load exceeds the capacity."""
+    return max(load - row.capacity, 0)
+
+
+@bare()
+def overload(row):
+    """How far all routes together exceed the capacity."""
+    total = 0
+    for route in range(row.depots):
+        total += beyond(row, load_of(row, route))
+    return total
+
+
+@bare(inline="always")
+def burden(row, a, la, b, lb):
+    """What the loads of both routes add to the cost of a move: nothing, or infinite, where overload has no price."""
     if not row.depots:
-        return True
+        return ZERO
     ra, rb = row.route[a - 1], row.route[b - 1]
     if ra == rb:
-        return True
-    load_a = row.cum[route_end(row, ra) - 1] - row.cum[row.start[ra]]
-    load_b = row.cum[route_end(row, rb) - 1] - row.cum[row.start[rb]]
-    leaves, comes = row.cum[a + la - 1] - row.cum[a - 1], row.cum[b + lb - 1] - row.cum[b - 1]
-    return load_a - leaves + comes <= row.capacity and load_b - comes + leaves <= row.capacity
+        return ZERO
+    load_a, load_b = load_of(row, ra), load_of(row, rb)
+    more = row.cum[b + lb - 1] - row.cum[b - 1] - row.cum[a + la - 1] + row.cum[a - 1]
+    then = beyond(row, load_a + more) + beyond(row, load_b - more)
+    if row.price[PRICE] == 0:
+        return FORBIDDEN if then else ZERO
+    return np.float32(row.price[PRICE] * (then - beyond(row, load_a) - beyond(row, load_b)))
 
 
 @bare()

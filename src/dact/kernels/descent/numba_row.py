@@ -14,6 +14,8 @@ from numba import njit
 
 LENGTH, EMPTY = 0, 1
 """Places in `state`."""
+PRICE = 0
+"""The place in `price` of the price of overload."""
 ONE = np.uint32(1)
 GROWTH = np.uint64(0x9E3779B97F4A7C15)
 FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -54,6 +56,8 @@ class Row(NamedTuple):
     stream: Any
     centre: Any
     """Customers that kicks begin at; none: any."""
+    price: Any
+    """See `Rows.price_R3`."""
     touched: Any
     """Is 1 for routes that have changed since exchanges between routes were tried."""
     offer: Any

@@ -7,8 +7,8 @@ Only routes that have changed since the last such pass are tried, with the route
 # ruff: noqa: ANN001, ANN201, ANN202
 import numpy as np
 
-from dact.kernels.descent.numba_moves import ZERO, make
-from dact.kernels.descent.numba_row import bare, distance, node_at, route_end
+from dact.kernels.descent.numba_moves import ZERO, beyond, load_of, make
+from dact.kernels.descent.numba_row import PRICE, bare, distance, node_at, route_end
 
 PLACES, SAVED = 3, 3
 """Insertion places that are kept for each customer, and the column of what its own route saves without it."""
@@ -72,8 +72,8 @@ def _relocate(row, u, after):
 @bare()
 def _swap(row, ra, rb):
     """Make the best exchange between two routes; what it gains, 0 if nothing gains enough."""
-    room_a = row.capacity - (row.cum[route_end(row, ra) - 1] - row.cum[row.start[ra]])
-    room_b = row.capacity - (row.cum[route_end(row, rb) - 1] - row.cum[row.start[rb]])
+    load_a, load_b = load_of(row, ra), load_of(row, rb)
+    now = beyond(row, load_a) + beyond(row, load_b)
     _list_places(row, ra, rb)
     _list_places(row, rb, ra)
     best, one, other, after_one, after_other = row.least, -1, -1, -1, -1
@@ -83,7 +83,10 @@ def _swap(row, ra, rb):
             v = row.tour[q]
             more = row.demand[v] - row.demand[u]
             saved = row.offer[u, SAVED] + row.offer[v, SAVED]
-            if more > room_a or -more > room_b or saved <= best:
+            then = beyond(row, load_a + more) + beyond(row, load_b - more)
+            if row.price[PRICE] > 0:
+                saved -= np.float32(row.price[PRICE] * (then - now))
+            if saved <= best or (then and row.price[PRICE] == 0):
                 continue
             cost_u, after_u = _cheapest(row, u, v)
             if saved - cost_u <= best:

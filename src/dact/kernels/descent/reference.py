@@ -98,8 +98,11 @@ class _View:
         return _take(self.served_RN, behind_RX) - _take(self.served_RN, first_RX)
 
 
-def candidates_reference(terrain: Terrain, tour_RN: Tensor, source_R: Tensor, codes: tuple[int, ...]) -> Candidates:
-    """All moves that the codes name for customers and their neighbours, and what they gain."""
+def candidates_reference(
+    terrain: Terrain, tour_RN: Tensor, source_R: Tensor, codes: tuple[int, ...], price_R: Tensor | None = None
+) -> Candidates:
+    """All moves that the codes name for customers and their neighbours, and what they gain. With a price for each unit
+    of load beyond the capacity, moves may overload vehicles."""
     view = _View(terrain, tour_RN, source_R)
     u_RUW, v_RUW = _partners(view)
     p_RUW, q_RUW = _take(view.position_RN, u_RUW), _take(view.position_RN, v_RUW)
@@ -110,15 +113,21 @@ def candidates_reference(terrain: Terrain, tour_RN: Tensor, source_R: Tensor, co
         # Moves that do not exist become moves that change nothing.
         move_RUW6 = torch.where(exists_RUW.unsqueeze(3), move_RUW6, move_RUW6.new_tensor([1, 0, 1, 0, 0, 0]))
         named.append(move_RUW6)
-        gains.append(_gain(view, move_RUW6).masked_fill(~(exists_RUW & _fits(view, move_RUW6)), NO_GAIN))
+        then_RUW, more_RUW = _overload(view, move_RUW6)
+        gain_RUW = _gain(view, move_RUW6)
+        if price_R is None:
+            exists_RUW = exists_RUW & (then_RUW == 0)
+        else:
+            gain_RUW = gain_RUW - price_R.view(-1, 1, 1) * more_RUW
+        gains.append(gain_RUW.masked_fill(~exists_RUW, NO_GAIN))
     return Candidates(torch.stack(named, dim=3).flatten(1, 3), torch.stack(gains, dim=3).flatten(1))
 
 
 def best_moves_reference(
-    terrain: Terrain, tour_RN: Tensor, source_R: Tensor, codes: tuple[int, ...]
+    terrain: Terrain, tour_RN: Tensor, source_R: Tensor, codes: tuple[int, ...], price_R: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """(R,) what the best candidate gains, -inf if there is none; and (R, 6) that move, of equals the first."""
-    move_RC6, gain_RC = candidates_reference(terrain, tour_RN, source_R, codes)
+    move_RC6, gain_RC = candidates_reference(terrain, tour_RN, source_R, codes, price_R)
     gain_R, which_R = gain_RC.max(1)
     return gain_R, move_RC6[torch.arange(len(which_R), device=which_R.device), which_R]
 
@@ -273,16 +282,19 @@ def _driven(view: _View, here: Tensor, stretches: tuple[tuple[Tensor, Tensor, Te
     return total + view.length(here, behind)
 
 
-def _fits(view: _View, move_RX6: Tensor) -> Tensor:
-    """Do both routes stay within the capacity?"""
+def _overload(view: _View, move_RX6: Tensor) -> tuple[Tensor, Tensor]:
+    """How far both routes exceed the capacity after a move, together, and by how much that is more than before."""
     a, la, b, lb, _, _ = move_RX6.unbind(-1)
     if not view.terrain.depots:
-        return torch.ones_like(a, dtype=torch.bool)
+        return torch.zeros_like(a), torch.zeros_like(a)
     route_a, route_b = view.route(a - 1), view.route(b - 1)
     room = view.terrain.capacity_I.long()[view.source_R].view(-1, *(1,) * (a.dim() - 1))
-    leaves, comes = view.load(a, a + la), view.load(b, b + lb)
+    more = view.load(b, b + lb) - view.load(a, a + la)
     load_a, load_b = (view.load(view.start(route), view.end(route)) for route in (route_a, route_b))
-    return (route_a == route_b) | ((load_a - leaves + comes <= room) & (load_b - comes + leaves <= room))
+    then = (load_a + more - room).clamp(min=0) + (load_b - more - room).clamp(min=0)
+    now = (load_a - room).clamp(min=0) + (load_b - room).clamp(min=0)
+    elsewhere = route_a != route_b
+    return then * elsewhere, (then - now) * elsewhere
 
 
 def _take(values_RN: Tensor, place_RX: Tensor) -> Tensor:

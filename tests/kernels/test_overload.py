@@ -1,0 +1,159 @@
+"""Routes that are overloaded on the way, for a price, and rounds that are given up: the CPU form and the reference."""
+
+import pytest
+import torch
+from descent_cases import (
+    CASES,
+    ROWS,
+    begin,
+    descent,
+    every_code,
+    finish,
+    is_cost,
+    is_tour,
+    same,
+    slack,
+    starts,
+    terrain_of,
+)
+from torch import Tensor
+
+from dact.kernels.descent.job import KickConfig, Launch, Rows, Terrain, tour_cost
+from dact.kernels.descent.numba_impl import launch_numba
+from dact.kernels.descent.reference import best_moves_reference, candidates_reference, make_moves_reference
+
+CVRP = [name for name in CASES if name.startswith("cvrp")]
+SMALL = [name for name in CVRP if CASES[name].length <= 23]
+KICK = KickConfig(size=3, window=5)
+EVERY_R = torch.arange(ROWS)
+
+
+def overload(terrain: Terrain, tour_RN: Tensor) -> Tensor:
+    """(R,) how far the routes of each tour exceed the capacity, counted route by route."""
+    found = []
+    for row, tour in enumerate(tour_RN.long().tolist()):
+        loads = [0]
+        for node in tour:
+            loads = (
+                [*loads, 0] if node < terrain.depots else [*loads[:-1], loads[-1] + int(terrain.demand_IN[row, node])]
+            )
+        found.append(sum(max(0, load - int(terrain.capacity_I[row])) for load in loads))
+    return torch.tensor(found, dtype=torch.float64)
+
+
+def priced(terrain: Terrain, tour_RN: Tensor, price_R: Tensor) -> Tensor:
+    """(R,) the cost of each tour with the price of its overload."""
+    return tour_cost(terrain, tour_RN.long(), EVERY_R) + price_R * overload(terrain, tour_RN)
+
+
+def prices(terrain: Terrain, tour_RN: Tensor) -> Tensor:
+    """(R,) low enough for overload to pay here and there."""
+    return 0.3 * tour_cost(terrain, tour_RN, EVERY_R) / terrain.demand_IN.sum(1).clamp(min=1)
+
+
+def rounds(terrain: Terrain, tour_RN: Tensor, looks: int = 5_000, **others: object) -> tuple[Rows, Launch]:
+    """Rows after sixty rounds."""
+    rows = begin(terrain, tour_RN)
+    launch = descent(terrain, rows, settings=KICK, rounds=60, looks=looks, **{"temperature": 0.05, **others})
+    finish(launch_numba, launch)
+    return rows, launch
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_gains_with_a_price(name: str) -> None:
+    """What a candidate gains is the difference of costs with the price of overload, from overloaded tours too."""
+    tour_RN = starts(CASES[name])
+    terrain = terrain_of(CASES[name], tour_RN)
+    price_R = prices(terrain, tour_RN)
+    for _ in range(3):
+        move_RC6, gain_RC = candidates_reference(terrain, tour_RN, EVERY_R, every_code(terrain), price_R)
+        before_R, step = priced(terrain, tour_RN, price_R), max(1, move_RC6.shape[1] // 150)
+        for which in range(0, move_RC6.shape[1], step):
+            after_RN = make_moves_reference(tour_RN, move_RC6[:, which])
+            there_R = gain_RC[:, which] > -torch.inf
+            gain_R = before_R - priced(terrain, after_RN, price_R)
+            torch.testing.assert_close(gain_RC[there_R, which], gain_R[there_R], rtol=1e-6, atol=1e-6)
+        # On from the tour that gains most, without regard to lengths: one with much overload.
+        more_R = torch.stack([overload(terrain, make_moves_reference(tour_RN, m)) for m in move_RC6.unbind(1)[::step]])
+        tour_RN = make_moves_reference(tour_RN, move_RC6[EVERY_R, step * more_R.argmax(0)])
+
+
+@pytest.mark.parametrize("name", CVRP)
+def test_descents_with_a_price(name: str) -> None:
+    """They end where the reference finds nothing to gain at that price, and with that cost."""
+    tour_RN = starts(CASES[name])
+    terrain = terrain_of(CASES[name], tour_RN)
+    price_R = prices(terrain, tour_RN)
+    for _ in range(20):
+        rows = begin(terrain, tour_RN)
+        rows.price_R3[:, 0] = price_R
+        rows.cost_R3[:, 0] = priced(terrain, tour_RN, price_R)
+        finish(launch_numba, descent(terrain, rows, overload=1.0))
+        error_R = (rows.cost_R3[:, 1] - priced(terrain, rows.current_RN, price_R)).abs()
+        assert (error_R <= slack(terrain) + 1e-5 * rows.cost_R3[:, 1]).all()
+        tour_RN = rows.current_RN.long()
+    gain_R, _ = best_moves_reference(terrain, tour_RN, EVERY_R, every_code(terrain), price_R)
+    assert (gain_R <= terrain.least_I + slack(terrain) + 1e-5 * rows.cost_R3[:, 1]).all()
+
+
+@pytest.mark.parametrize("margin", [0.0, 1e9])
+def test_rounds_with_a_price(margin: float) -> None:
+    """The best tour is never overloaded, current ones sometimes are; looks in a launch do not matter."""
+    batch, tour_RN = CASES["cvrp of 53"], starts(CASES["cvrp of 53"])
+    terrain = terrain_of(batch, tour_RN, 8)
+    ends, overloaded = [], 0.0
+    for looks in (7, 5_000):
+        rows, _ = rounds(terrain, tour_RN, looks, overload=0.2, margin=margin)
+        assert is_tour(batch, rows.best_RN).all()
+        assert is_cost(rows.cost_R3[:, 2], terrain, rows.best_RN).all()
+        overloaded += float(overload(terrain, rows.current_RN).sum())
+        price_R = rows.price_R3[:, 0]
+        assert (price_R > 0).all()
+        torch.testing.assert_close(
+            rows.cost_R3[:, 1], priced(terrain, rows.current_RN, price_R), rtol=1e-5, atol=float(slack(terrain).max())
+        )
+        ends.append(rows)
+    assert overloaded > 0
+    assert same(*ends)
+
+
+def test_the_first_descent_has_no_price() -> None:
+    """So that there is an answer after it: a local optimum within the capacity."""
+    batch, tour_RN = CASES["cvrp of 52"], starts(CASES["cvrp of 52"])
+    terrain, ends = terrain_of(batch, tour_RN), []
+    for price in (0.0, 0.1):
+        rows = begin(terrain, tour_RN)
+        finish(launch_numba, descent(terrain, rows, overload=price))
+        ends.append(rows)
+    assert torch.equal(ends[0].best_RN, ends[1].best_RN)
+    assert is_tour(batch, ends[1].best_RN).all()
+    mean_R = ends[1].cost_R3[:, 1] / terrain.demand_IN.sum(1)
+    torch.testing.assert_close(ends[1].price_R3[:, 0], 0.1 * mean_R)
+
+
+def test_the_price_moves() -> None:
+    """A low price rises while tours are overloaded, a high one falls."""
+    tour_RN = starts(CASES["cvrp of 53"])
+    terrain = terrain_of(CASES["cvrp of 53"], tour_RN, 8)
+    unit_R = rounds(terrain, tour_RN)[0].cost_R3[:, 2] / terrain.demand_IN.sum(1)
+    assert (rounds(terrain, tour_RN, overload=1e-4)[0].price_R3[:, 0] > 1.1e-4 * unit_R).all()
+    assert (rounds(terrain, tour_RN, overload=1e4)[0].price_R3[:, 0] < 0.95e4 * unit_R).all()
+
+
+@pytest.mark.parametrize("name", ["cvrp of 53", "tsp of 65"])
+def test_rounds_that_are_given_up(name: str) -> None:
+    """A limit that no kick keeps leaves the tours of the first descent; one that all keep changes nothing."""
+    tour_RN = starts(CASES[name])
+    terrain = terrain_of(CASES[name], tour_RN, 8)
+    kick = KickConfig(kick="pairs", size=8)
+
+    def after(rounds: int, limit: float) -> Rows:
+        rows = begin(terrain, tour_RN)
+        finish(launch_numba, descent(terrain, rows, settings=kick, rounds=rounds, temperature=0.05, give_up=limit))
+        return rows
+
+    descended, given_up = after(0, 0.0), after(20, 1e-12)
+    assert torch.equal(descended.best_RN, given_up.best_RN)
+    assert torch.equal(descended.current_RN, given_up.work_RN)
+    assert (given_up.count_R6[:, 0] == 20).all()
+    assert same(after(20, 0.0), after(20, 1e9))
