@@ -41,7 +41,7 @@ def gpu_forms() -> Iterator[None]:
 
 
 def _launch(work: Launch) -> None:
-    _one_lane()(replace(work, margin=0.0, give_up=0.0, overload=0.0))
+    _one_lane()(replace(work, margin=0.0, overload=0.0))
 
 
 @cache

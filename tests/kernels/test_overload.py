@@ -1,4 +1,4 @@
-"""Routes that are overloaded on the way, for a price, and rounds that are given up: the CPU form and the reference."""
+"""Routes that are overloaded on the way, for a price: the CPU form and the reference."""
 
 import pytest
 import torch
@@ -138,22 +138,3 @@ def test_the_price_moves() -> None:
     unit_R = rounds(terrain, tour_RN)[0].cost_R3[:, 2] / terrain.demand_IN.sum(1)
     assert (rounds(terrain, tour_RN, overload=1e-4)[0].price_R3[:, 0] > 1.1e-4 * unit_R).all()
     assert (rounds(terrain, tour_RN, overload=1e4)[0].price_R3[:, 0] < 0.95e4 * unit_R).all()
-
-
-@pytest.mark.parametrize("name", ["cvrp of 53", "tsp of 65"])
-def test_rounds_that_are_given_up(name: str) -> None:
-    """A limit that no kick keeps leaves the tours of the first descent; one that all keep changes nothing."""
-    tour_RN = starts(CASES[name])
-    terrain = terrain_of(CASES[name], tour_RN, 8)
-    kick = KickConfig(kick="pairs", size=8)
-
-    def after(rounds: int, limit: float) -> Rows:
-        rows = begin(terrain, tour_RN)
-        finish(launch_numba, descent(terrain, rows, settings=kick, rounds=rounds, temperature=0.05, give_up=limit))
-        return rows
-
-    descended, given_up = after(0, 0.0), after(20, 1e-12)
-    assert torch.equal(descended.best_RN, given_up.best_RN)
-    assert torch.equal(descended.current_RN, given_up.work_RN)
-    assert (given_up.count_R6[:, 0] == 20).all()
-    assert same(after(20, 0.0), after(20, 1e9))

@@ -269,16 +269,13 @@ def test_bridges_need_tours_without_depots() -> None:
     assert settled(replace(HybridConfig(), kick="bridge"), 30, 0, 1).kick.kick == "bridge"
 
 
-@pytest.mark.parametrize("name", ["give_up", "overload"])
-def test_what_only_a_cpu_has(name: str) -> None:
-    """Rounds that are given up and overloaded routes are usual for routes on a CPU; a GPU refuses them."""
-    asked = HybridConfig(**{name: 0.5})
-    assert getattr(settled(HybridConfig(), 30, 5, 1), name) > 0
-    assert getattr(settled(HybridConfig(), 30, 5, 1, gpu=True), name) == 0
-    assert getattr(settled(HybridConfig(), 30, 0, 1), name) == 0
-    assert getattr(settled(HybridConfig(**{name: 0.0}), 30, 5, 1), name) == 0
-    assert 0 < getattr(settled(asked, 30, 5, 1), name) < getattr(settled(HybridConfig(), 30, 5, 1), name)
-    with pytest.raises(ValueError, match=f"{name} 0.5 is for CPUs only"):
+def test_overload_by_device() -> None:
+    """Overloaded routes on the way are usual for routes on a CPU; a GPU refuses them where they are asked for."""
+    usual, asked = HybridConfig(), HybridConfig(overload=0.5)
+    assert settled(usual, 30, 5, 1).overload > settled(asked, 30, 5, 1).overload == 0.5
+    assert settled(HybridConfig(overload=0), 30, 5, 1).overload == settled(usual, 30, 5, 1, gpu=True).overload == 0
+    assert settled(usual, 30, 0, 1).overload == 0
+    with pytest.raises(ValueError, match=r"overload 0\.5 is for CPUs only"):
         settled(asked, 30, 5, 1, gpu=True)
 
 

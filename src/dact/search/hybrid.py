@@ -138,7 +138,6 @@ class HybridSearcher(StepByStep):
                     temperature=temperature,
                     cooling=cooling,
                     margin=state.settings.margin,
-                    give_up=state.settings.give_up,
                     overload=state.settings.overload,
                     threads=workers(),
                 )

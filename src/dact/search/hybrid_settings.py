@@ -13,10 +13,7 @@ WARPS = 4
 SWAP_MARGIN = 3.0
 """Exchanges between routes are tried where a descent ends this many mean lengths of a leg above the current tour, or
 below: tours that are worse are hardly ever accepted."""
-GIVE_UP = 6.0
-"""A round is given up where its kick makes the tour this many mean lengths of a leg longer: descents from there are
-hardly ever accepted."""
-OVERLOAD = 1.0
+OVERLOAD = 5.0
 """First price of a unit of load beyond the capacity; it soon moves to where 40 % of tours are within the capacity."""
 MANY = 16
 """With more walks than this, frequent takeovers leave the walks diverse enough."""
@@ -44,8 +41,6 @@ class HybridConfig:
     """How much worse an accepted tour may be at first, in mean lengths of a leg; 0 accepts better ones only."""
     cooling: float = 0.0
     """Final over initial temperature."""
-    give_up: float = -1.0
-    """A round ends where its kick has made the tour longer by this many mean lengths of a leg; 0: never. On a CPU."""
     overload: float = -1.0
     """First price of a unit of load beyond the capacity, as a multiple of what a unit costs on average: routes may be
     overloaded on the way, the answer's never are. 0: never. On a CPU."""
@@ -60,7 +55,7 @@ class HybridConfig:
                 raise ValueError(f"{name} {getattr(self, name)} is not between 0 and {most}")
         if not 0 <= self.takeover < 2**31:
             raise ValueError(f"takeover {self.takeover} is not between 0 and 2^31 - 1")
-        for name in ("temperature", "reach", "give_up", "overload"):
+        for name in ("temperature", "reach", "overload"):
             if not (getattr(self, name) == -1 or 0 <= getattr(self, name) < 1000):
                 raise ValueError(f"{name} {getattr(self, name)} is not between 0 and 1000")
         if not 0 <= self.cooling <= 1:
@@ -85,8 +80,6 @@ class Settled:
     takeover: int
     margin: float
     """Where exchanges between routes are tried: see `Launch.margin`."""
-    give_up: float
-    """See `Launch.give_up`."""
     overload: float
     """See `Launch.overload`."""
 
@@ -114,17 +107,16 @@ def settled(config: HybridConfig, length: int, depots: int, walks: int, *, gpu: 
         temperature=mean_legs / length,
         cooling=config.cooling or (0.1 if depots else 0.01),
         margin=SWAP_MARGIN / length if descent.SWAP_STAR in moves else 0.0,
-        give_up=_on_a_cpu("give_up", config.give_up, GIVE_UP if depots else 0.0, gpu) / length,
-        overload=_on_a_cpu("overload", config.overload, OVERLOAD, gpu) if depots else 0.0,
+        overload=_overload(config, gpu) if depots else 0.0,
         takeover=config.takeover or (20 if walks > MANY else 100),
     )
 
 
-def _on_a_cpu(name: str, asked: float, usual: float, gpu: bool) -> float:
-    """A setting that a GPU does not have."""
-    if gpu and asked > 0:
-        raise ValueError(f"{name} {asked:g} is for CPUs only: leave it out, or choose --device cpu")
-    return 0.0 if gpu else usual if asked < 0 else asked
+def _overload(config: HybridConfig, gpu: bool) -> float:
+    """The first price of overload, for CPUs."""
+    if gpu and config.overload > 0:
+        raise ValueError(f"overload {config.overload:g} is for CPUs only: leave it out, or choose --device cpu")
+    return 0.0 if gpu else OVERLOAD if config.overload < 0 else config.overload
 
 
 def _moves(config: HybridConfig, depots: int, gpu: bool) -> tuple[str, ...]:

@@ -141,8 +141,6 @@ class Launch:
     margin: float = 0.0
     """Exchanges between routes (SWAP*) are tried where a descent ends with a cost of at most this share above the
     current one; 0: never. On a CPU only."""
-    give_up: float = 0.0
-    """A round ends where its kick costs more than this share of the current cost; 0: never. On a CPU only."""
     overload: float = 0.0
     """Price of a unit of load beyond the capacity at first, as a multiple of what a unit costs on average: routes may
     be overloaded on the way. 0: never. On a CPU only."""
@@ -225,7 +223,7 @@ class CJob(ctypes.Structure):
 
 def c_job(launch: Launch, space: Tensor | None) -> CJob:
     """The struct for the C code; it points into the launch's tensors, which must outlive it."""
-    for name, value in (("swap_star", launch.margin), ("give_up", launch.give_up), ("overload", launch.overload)):
+    for name, value in (("swap_star", launch.margin), ("overload", launch.overload)):
         if value:
             raise ValueError(f"{name} is for CPUs only")
     terrain, rows, settings = launch.terrain, launch.rows, launch.settings

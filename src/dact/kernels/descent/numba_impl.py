@@ -26,7 +26,7 @@ FILES = ("numba_row.py", "numba_moves.py", "numba_kicks.py", "numba_swaps.py", "
 ROUNDS, MOVES, LOOKS, BETTERS, SCAN, JUDGED = range(6)
 WITHIN, SEEN = 1, 2
 """Places in a row's `price`."""
-WINDOW, SHARE, FALL, RISE = 50, 0.4, 0.85, 1.2
+WINDOW, SHARE, FALL, RISE = 20, 0.4, 0.85, 1.2
 """After so many rounds the price of overload falls if more than this share of tours were within the capacity, and
 rises otherwise."""
 FIRST = 1e299
@@ -117,22 +117,6 @@ def _look(row, u):
 
 
 @bare()
-def _end_round(row, count):
-    for route in range(row.depots):
-        row.touched[route] = 0
-    count[JUDGED] = 1
-
-
-@bare()
-def _go_back(row, current, cost, count):
-    """End a round with the current tour."""
-    copy(current, row.tour, row.nodes)
-    cost[0] = cost[1]
-    settle(row, 0, row.nodes)
-    _end_round(row, count)
-
-
-@bare()
 def _move_price(row, cost, first, within):
     """The price of overload begins after the first descent, and falls where tours are mostly within the capacity."""
     if row.price[PRICE] == 0:
@@ -164,9 +148,13 @@ def _judge(row, current, best, cost, count, temperature, cooling):
     if cost[0] < limit:
         copy(row.tour, current, row.nodes)
         cost[1] = cost[0]
-        _end_round(row, count)
     else:
-        _go_back(row, current, cost, count)
+        copy(current, row.tour, row.nodes)
+        cost[0] = cost[1]
+        settle(row, 0, row.nodes)
+    for route in range(row.depots):
+        row.touched[route] = 0
+    count[JUDGED] = 1
     return within
 
 
@@ -181,9 +169,7 @@ def _swap_star(row, cost, margin):
 
 
 @bare(nogil=True)
-def _run_row(
-    row, current, best, cost, count, rounds, looks_left, kick, temperature, cooling, margin, give_up, price
-):  # fmt: skip
+def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperature, cooling, margin, price):
     settle(row, 0, row.nodes)
     while looks_left > 0:
         looks_left -= 1
@@ -203,10 +189,6 @@ def _run_row(
             cost[0] = kicked(row, kick[0], kick[1], kick[2])
             count[ROUNDS] += 1
             count[JUDGED] = 0
-            if give_up and cost[0] > cost[1] * (1 + give_up):
-                for word in range(len(row.dirty)):
-                    row.dirty[word] = 0
-                _go_back(row, current, cost, count)
             continue
         row.dirty[node >> 5] &= ~(ONE << np.uint32(node & 31))
         gained, move = _look(row, node)
@@ -223,7 +205,7 @@ def _run_row(
 def _run_rows(
     first, last, depots, matrix, xy, dist, which, one_way, demand, capacity, near, least, source, codes, behind,
     before, work, current, best, cost, dirty, stream, count, centre, rounds, looks, kick, reach, temperature, cooling,
-    margin, give_up, first_price, prices, touched, space, turn, offer, after,
+    margin, first_price, prices, touched, space, turn, offer, after,
 ):  # fmt: skip
     """Advance rows first .. last - 1. One compiled function, so that all of it is kept in the cache."""
     nodes = work.shape[1]
@@ -240,7 +222,7 @@ def _run_rows(
         )  # fmt: skip
         _run_row(
             row, current[index], best[index], cost[index], count[index], rounds, looks, kick, temperature, cooling,
-            margin, give_up, first_price,
+            margin, first_price,
         )  # fmt: skip
         copy(space[0], work[index], nodes)
 
@@ -261,7 +243,7 @@ def launch_numba(launch: Launch) -> None:
         rows.stream_R.numpy().view(np.uint64), rows.count_R6.numpy(), rows.centre_RC.numpy(),
         launch.rounds, launch.looks,
         np.array([KICKS.index(settings.kick), settings.size, settings.window]), np.float32(settings.reach),
-        launch.temperature, launch.cooling, launch.margin, launch.give_up, launch.overload,
+        launch.temperature, launch.cooling, launch.margin, launch.overload,
         rows.price_R3.numpy(), rows.touched_RD.numpy(),
     )  # fmt: skip
     count, threads = len(rows.work_RN), launch.threads
