@@ -138,3 +138,17 @@ def test_the_price_moves() -> None:
     unit_R = rounds(terrain, tour_RN)[0].cost_R3[:, 2] / terrain.demand_IN.sum(1)
     assert (rounds(terrain, tour_RN, overload=1e-4)[0].price_R3[:, 0] > 1.1e-4 * unit_R).all()
     assert (rounds(terrain, tour_RN, overload=1e4)[0].price_R3[:, 0] < 0.95e4 * unit_R).all()
+
+
+def test_the_price_is_bounded() -> None:
+    """It does not rise for ever where kicks overload full vehicles, nor fall to nothing without demands."""
+    for name, bound in (("cvrp, full vehicles", 1e6), ("cvrp, no demands", 1e-3)):
+        tour_RN = starts(CASES[name])
+        terrain = terrain_of(CASES[name], tour_RN)
+        rows = begin(terrain, tour_RN)
+        finish(launch_numba, descent(terrain, rows, settings=KICK, rounds=6_000, overload=1.0))
+        assert is_tour(CASES[name], rows.best_RN).all()
+        unit_R = rows.cost_R3[:, 2] / terrain.demand_IN.sum(1).clamp(min=1)
+        low, high = (1.0, bound) if bound > 1 else (bound, 1.0)
+        assert (rows.price_R3[:, 0] >= 0.99 * low * unit_R).all()
+        assert (rows.price_R3[:, 0] <= 1.01 * high * unit_R).all()

@@ -5,7 +5,8 @@ nodes whose neighbours in the tour have changed. `moves.py` lists the kinds of m
 descends, and accepts the result or returns to the current tour. Rows do not wait for one another.
 
 Three implementations: plain PyTorch (`reference.py`), one best move at a time, which defines local optima; CUDA C
-(`rounds.cu`), a warp per row; Numba (`numba_impl.py`), a core per row. The last two make the same moves.
+(`rounds.cu`), a warp per row; Numba (`numba_impl.py`), a core per row. The last two make the same moves, as long as
+Numba is not told to exchange customers between routes (SWAP*) or to let them be overloaded on the way.
 """
 
 from collections.abc import Callable

@@ -29,6 +29,8 @@ WITHIN, SEEN = 1, 2
 WINDOW, SHARE, FALL, RISE = 20, 0.4, 0.85, 1.2
 """After so many rounds the price of overload falls if more than this share of tours were within the capacity, and
 rises otherwise."""
+LOWEST, HIGHEST = 1e-3, 1e6
+"""Bounds of the price, as multiples of what a unit of load costs on average."""
 FIRST = 1e299
 """A current cost above this means that no tour has been accepted yet."""
 PARTS = 8
@@ -119,18 +121,20 @@ def _look(row, u):
 @bare()
 def _move_price(row, cost, first, within):
     """The price of overload begins after the first descent, and falls where tours are mostly within the capacity."""
-    if row.price[PRICE] == 0:
-        demand = 0
-        for node in range(row.depots, row.nodes):
-            demand += row.demand[node]
-        row.price[PRICE] = first * cost[1] / max(demand, 1)
-        return
     row.price[WITHIN] += within
     row.price[SEEN] += 1
-    if row.price[SEEN] >= WINDOW:
-        row.price[PRICE] *= FALL if row.price[WITHIN] > SHARE * WINDOW else RISE
-        row.price[WITHIN] = row.price[SEEN] = 0
-        cost[0] = cost[1] = total_cost(row)
+    if row.price[PRICE] > 0 and row.price[SEEN] < WINDOW:
+        return
+    demand = 0
+    for node in range(row.depots, row.nodes):
+        demand += row.demand[node]
+    unit = cost[1] / max(demand, 1)
+    price = first * unit
+    if row.price[PRICE] > 0:
+        price = row.price[PRICE] * (FALL if row.price[WITHIN] > SHARE * WINDOW else RISE)
+    row.price[PRICE] = min(max(price, LOWEST * unit), HIGHEST * unit)
+    row.price[WITHIN] = row.price[SEEN] = 0
+    cost[0] = cost[1] = total_cost(row)
 
 
 @bare()

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from dact.kernels.descent.job import Terrain
 from dact.kernels.descent.moves import EXCHANGE, TWO_OPT
+from dact.kernels.descent.reference_view import View, take
 
 NO_GAIN = -torch.inf
 
@@ -40,72 +41,14 @@ class Descent(NamedTuple):
     """Is it a local optimum? False if the deadline came first."""
 
 
-class _View:
-    """Positions, loads and routes of tours, for the rules of moves."""
-
-    def __init__(self, terrain: Terrain, tour_RN: Tensor, source_R: Tensor) -> None:
-        self.terrain, self.source_R, self.tour_RN = terrain, source_R.long(), tour_RN.long()
-        self.size = tour_RN.shape[1]
-        place_RN = torch.arange(self.size, device=tour_RN.device).expand_as(tour_RN)
-        self.position_RN = torch.empty_like(self.tour_RN).scatter_(1, self.tour_RN, place_RN)
-        # Twice around, so that no stretch is split at the end of the tour.
-        here_RN, there_RN = self.tour_RN.repeat(1, 2), self.tour_RN.roll(-1, dims=1).repeat(1, 2)
-        self.backwards_RN = _running_sum(self.length(there_RN, here_RN) - self.length(here_RN, there_RN))
-        if terrain.depots:
-            self._find_routes()
-
-    def _find_routes(self) -> None:
-        depot_RN = self.tour_RN < self.terrain.depots
-        self.route_RN = depot_RN.long().cumsum(1) - 1
-        self.start_RD = depot_RN.long().argsort(dim=1, descending=True, stable=True)[:, : self.terrain.depots]
-        self.end_RD = torch.cat((self.start_RD[:, 1:], torch.full_like(self.start_RD[:, :1], self.size)), dim=1)
-        demand_RN = self.terrain.demand_IN[self.source_R].long().gather(1, self.tour_RN)
-        self.served_RN = _running_sum(demand_RN)
-
-    def node(self, place_RX: Tensor) -> Tensor:
-        """The node at a place."""
-        return _take(self.tour_RN, place_RX % self.size)
-
-    def length(self, from_RX: Tensor, to_RX: Tensor) -> Tensor:
-        """float64 of the float32 lengths that all forms see."""
-        source_RX = self.source_R.view(-1, *(1,) * (from_RX.dim() - 1))
-        if self.terrain.distance_MNN is not None:
-            return self.terrain.distance_MNN[self.terrain.matrix_I.long()[source_RX], from_RX, to_RX].double()
-        assert self.terrain.xy_IN2 is not None
-        step_RX2 = self.terrain.xy_IN2[source_RX, from_RX] - self.terrain.xy_IN2[source_RX, to_RX]
-        return step_RX2.square().sum(-1).sqrt().double()
-
-    def turning(self, first_RX: Tensor, count_RX: Tensor) -> Tensor:
-        """Extra cost of a stretch in reverse."""
-        first_RX = first_RX % self.size
-        last_RX = first_RX + (count_RX - 1).clamp(min=0)
-        return _take(self.backwards_RN, last_RX) - _take(self.backwards_RN, first_RX)
-
-    def route(self, place_RX: Tensor) -> Tensor:
-        """The number of the route that passes there."""
-        return _take(self.route_RN, place_RX)
-
-    def start(self, route_RX: Tensor) -> Tensor:
-        """Place of its depot."""
-        return _take(self.start_RD, route_RX)
-
-    def end(self, route_RX: Tensor) -> Tensor:
-        """The place after its last customer."""
-        return _take(self.end_RD, route_RX)
-
-    def load(self, first_RX: Tensor, behind_RX: Tensor) -> Tensor:
-        """Total demand at the places from `first` to just before `behind`."""
-        return _take(self.served_RN, behind_RX) - _take(self.served_RN, first_RX)
-
-
 def candidates_reference(
     terrain: Terrain, tour_RN: Tensor, source_R: Tensor, codes: tuple[int, ...], price_R: Tensor | None = None
 ) -> Candidates:
     """All moves that the codes name for customers and their neighbours, and what they gain. With a price for each unit
     of load beyond the capacity, moves may overload vehicles."""
-    view = _View(terrain, tour_RN, source_R)
+    view = View(terrain, tour_RN, source_R)
     u_RUW, v_RUW = _partners(view)
-    p_RUW, q_RUW = _take(view.position_RN, u_RUW), _take(view.position_RN, v_RUW)
+    p_RUW, q_RUW = take(view.position_RN, u_RUW), take(view.position_RN, v_RUW)
     named, gains = [], []
     for code in codes:
         move_RUW6, exists_RUW = _named(view, p_RUW, q_RUW, code)
@@ -163,7 +106,7 @@ def descend_reference(
     return Descent(tour_RN, moves_R, optimal_R)
 
 
-def _partners(view: _View) -> tuple[Tensor, Tensor]:
+def _partners(view: View) -> tuple[Tensor, Tensor]:
     """(R, U, W) customers and the nodes they are tried with: neighbours; last, the first depot with an empty route.
 
     A customer is its own partner where there is none.
@@ -181,7 +124,7 @@ def _partners(view: _View) -> tuple[Tensor, Tensor]:
     return u_U.view(1, -1, 1).expand_as(v_RUW), v_RUW
 
 
-def _named(view: _View, p: Tensor, q: Tensor, code: int) -> tuple[Tensor, Tensor]:
+def _named(view: View, p: Tensor, q: Tensor, code: int) -> tuple[Tensor, Tensor]:
     """The moves that a code names for the nodes at places p and q, and where there is one."""
     kind, before = code & 3, bool(code >> 5 & 1)
     if kind == EXCHANGE:
@@ -189,7 +132,7 @@ def _named(view: _View, p: Tensor, q: Tensor, code: int) -> tuple[Tensor, Tensor
     return _two_opt(view, p, q, before) if kind == TWO_OPT else _two_opt_star(view, p, q, before)
 
 
-def _exchange(view: _View, p: Tensor, q: Tensor, code: int) -> tuple[Tensor, Tensor]:
+def _exchange(view: View, p: Tensor, q: Tensor, code: int) -> tuple[Tensor, Tensor]:
     """The stretch that begins (or ends) with u comes to stand behind (or before) v, u beside v; the nodes that stood
     there come back in its place."""
     length, other = code >> 2 & 3, code >> 6 & 3
@@ -214,7 +157,7 @@ def _exchange(view: _View, p: Tensor, q: Tensor, code: int) -> tuple[Tensor, Ten
     return torch.where((there <= back).unsqueeze(-1), near_side, far_side), exists
 
 
-def _two_opt(view: _View, p: Tensor, q: Tensor, before: bool) -> tuple[Tensor, Tensor]:
+def _two_opt(view: View, p: Tensor, q: Tensor, before: bool) -> tuple[Tensor, Tensor]:
     """u and v become neighbours, and so do the nodes behind (or before) them."""
     if not view.terrain.depots:
         a, length = (p if before else p + 1) % view.size, (q - p) % view.size
@@ -230,7 +173,7 @@ def _two_opt(view: _View, p: Tensor, q: Tensor, before: bool) -> tuple[Tensor, T
     return moves, (q >= view.start(view.route(q)) + 1) if before else torch.ones_like(one_route)
 
 
-def _two_opt_star(view: _View, p: Tensor, q: Tensor, before: bool) -> tuple[Tensor, Tensor]:
+def _two_opt_star(view: View, p: Tensor, q: Tensor, before: bool) -> tuple[Tensor, Tensor]:
     """The rest of v's route, with v, comes to stand behind u, and what was behind u takes its place; or the same with
     u and v changed over."""
     if not view.terrain.depots:
@@ -241,7 +184,7 @@ def _two_opt_star(view: _View, p: Tensor, q: Tensor, before: bool) -> tuple[Tens
     return moves, (route_u != route_v) & (first_v > view.start(route_v))
 
 
-def _within(view: _View, first: Tensor, count: int, route: Tensor) -> Tensor:
+def _within(view: View, first: Tensor, count: int, route: Tensor) -> Tensor:
     """Do these places lie among the customers of the route, or, for none, may something be put in there?"""
     return (first > view.start(route)) & (first + count <= view.end(route))
 
@@ -257,7 +200,7 @@ def _moves(a: Tensor, *others: Tensor | int) -> Tensor:
     return torch.stack([a, *(torch.as_tensor(x, device=a.device).to(a.dtype).expand_as(a) for x in others)], dim=-1)
 
 
-def _gain(view: _View, move_RX6: Tensor) -> Tensor:
+def _gain(view: View, move_RX6: Tensor) -> Tensor:
     """By how much moves shorten the tour."""
     a, la, b, lb, turn_a, turn_b = move_RX6.unbind(-1)
     straight = torch.zeros_like(a)
@@ -267,7 +210,7 @@ def _gain(view: _View, move_RX6: Tensor) -> Tensor:
     return now - _driven(view, before, ((b, lb, turn_b), between, (a, la, turn_a)), behind)
 
 
-def _driven(view: _View, here: Tensor, stretches: tuple[tuple[Tensor, Tensor, Tensor], ...], behind: Tensor) -> Tensor:
+def _driven(view: View, here: Tensor, stretches: tuple[tuple[Tensor, Tensor, Tensor], ...], behind: Tensor) -> Tensor:
     """What it costs to drive from a node along stretches (first place, how many, turned) to another node.
 
     The lengths of the stretches are left out, which differ only where they are turned.
@@ -282,7 +225,7 @@ def _driven(view: _View, here: Tensor, stretches: tuple[tuple[Tensor, Tensor, Te
     return total + view.length(here, behind)
 
 
-def _overload(view: _View, move_RX6: Tensor) -> tuple[Tensor, Tensor]:
+def _overload(view: View, move_RX6: Tensor) -> tuple[Tensor, Tensor]:
     """How far both routes exceed the capacity after a move, together, and by how much that is more than before."""
     a, la, b, lb, _, _ = move_RX6.unbind(-1)
     if not view.terrain.depots:
@@ -295,13 +238,3 @@ def _overload(view: _View, move_RX6: Tensor) -> tuple[Tensor, Tensor]:
     now = (load_a - room).clamp(min=0) + (load_b - room).clamp(min=0)
     elsewhere = route_a != route_b
     return then * elsewhere, (then - now) * elsewhere
-
-
-def _take(values_RN: Tensor, place_RX: Tensor) -> Tensor:
-    """Each row's values at places of its own."""
-    return values_RN.gather(1, place_RX.flatten(1)).view_as(place_RX)
-
-
-def _running_sum(values_RN: Tensor) -> Tensor:
-    """(R, N + 1): sums of the values before each place."""
-    return torch.nn.functional.pad(values_RN.cumsum(1), (1, 0))

@@ -7,15 +7,16 @@ import torch
 from torch import Tensor
 
 from dact.kernels.descent.job import Terrain
-from dact.kernels.descent.reference import NO_GAIN, _take, _View
+from dact.kernels.descent.reference import NO_GAIN
+from dact.kernels.descent.reference_view import View, take
 
 
 def best_swaps_reference(terrain: Terrain, tour_RN: Tensor, source_R: Tensor) -> Tensor:
     """(R,) what the best exchange gains, -inf if there is none: two customers of two routes change over, each to the
     cheapest place in the other's route, and both routes stay within the capacity."""
-    view = _View(terrain, tour_RN, source_R)
+    view = View(terrain, tour_RN, source_R)
     customer_RU = torch.arange(terrain.depots, view.size).expand(len(tour_RN), -1)
-    place_RU = _take(view.position_RN, customer_RU)
+    place_RU = take(view.position_RN, customer_RU)
     before_RU, behind_RU = view.node(place_RU - 1), view.node(place_RU + 1)
     saved_RU = _detour(view, before_RU, customer_RU, behind_RU)
     cost_RUV = _cheapest(view, customer_RU, place_RU)
@@ -24,7 +25,7 @@ def best_swaps_reference(terrain: Terrain, tour_RN: Tensor, source_R: Tensor) ->
     return gain_RUV.flatten(1).amax(1)
 
 
-def _cheapest(view: _View, customer_RU: Tensor, place_RU: Tensor) -> Tensor:
+def _cheapest(view: View, customer_RU: Tensor, place_RU: Tensor) -> Tensor:
     """(R, U, V) the cheapest insertion of u into the route of v without v."""
     here_RN, there_RN = view.tour_RN, view.tour_RN.roll(-1, dims=1)
     u_RUN = customer_RU.unsqueeze(2).expand(-1, -1, view.size)
@@ -40,10 +41,10 @@ def _cheapest(view: _View, customer_RU: Tensor, place_RU: Tensor) -> Tensor:
     return torch.minimum(elsewhere_RUVN.amin(3), instead_RUV)
 
 
-def _allowed(view: _View, customer_RU: Tensor, place_RU: Tensor) -> Tensor:
+def _allowed(view: View, customer_RU: Tensor, place_RU: Tensor) -> Tensor:
     """(R, U, V) bool: are they of two routes, which both can take the other one?"""
     terrain, route_RU = view.terrain, view.route(place_RU)
-    demand_RU = _take(terrain.demand_IN.long()[view.source_R], customer_RU)
+    demand_RU = take(terrain.demand_IN.long()[view.source_R], customer_RU)
     load_RU = view.load(view.start(route_RU), view.end(route_RU))
     room_RU = terrain.capacity_I.long()[view.source_R].unsqueeze(1) - load_RU
     more_RUV = demand_RU.unsqueeze(1) - demand_RU.unsqueeze(2)
@@ -51,5 +52,5 @@ def _allowed(view: _View, customer_RU: Tensor, place_RU: Tensor) -> Tensor:
     return fits_RUV & (route_RU.unsqueeze(1) != route_RU.unsqueeze(2))
 
 
-def _detour(view: _View, before: Tensor, node: Tensor, behind: Tensor) -> Tensor:
+def _detour(view: View, before: Tensor, node: Tensor, behind: Tensor) -> Tensor:
     return view.length(before, node) + view.length(node, behind) - view.length(before, behind)
