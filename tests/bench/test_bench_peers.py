@@ -24,8 +24,8 @@ from dact.bench.peers import (
 )
 from dact.bench.peers.report import lines
 from dact.instances import InputError, Instance, InstanceSet, check, generate_set, simplest_routes
-from dact.peers import PEERS, Crew, Peer, PeerError, Task
-from fake_peers import FAKE, broken, crashing, endless, from_behind, infeasible, named, raising
+from dact.peers import PEERS, Peer
+from fake_peers import FAKE, crashing, endless, from_behind, infeasible, named, raising
 
 ROW = PeerRow(
     **{"date": "2026-11-16", "set": "tsp8", "instance": "", "instances": 4, "referenced": 4, "fingerprint": "f"},
@@ -95,16 +95,6 @@ def test_a_set_is_shared_out():
     shares = PeerSolver._shares(contest(count=5).rounds[0], 6.0, 2)
     assert [[task.place for task in share] for share in shares] == [[0, 2, 4], [1, 3]]
     assert {task.seconds for share in shares for task in share} == {2.0}
-
-
-def test_copies_of_a_file_give_answers_of_their_own(problem_name: str):
-    """Each is a solution of the instance as it is; on a tour in the order of the nodes their costs differ."""
-    instance = a_set(problem_name)[0]
-    with Crew(FAKE, 2, instance) as crew:
-        solved, _ = crew.solve([[Task(0, instance, 0.1, copy)] for copy in range(2)], 0.1, lambda fraction: None)
-    verdicts = [check(instance, each.routes) for each in solved]
-    assert all(verdict.feasible for verdict in verdicts)
-    assert (len({round(verdict.cost, 6) for verdict in verdicts}) == 1) == instance.facts.depot
 
 
 def test_the_best_copy_of_a_file_counts():
@@ -297,9 +287,3 @@ def test_a_solver_looks_the_same_in_all_pictures():
     shown, _ = points(contest(), rows, Scale())
     drawn = [(line.name, line.number) for line in lines(shown, known)]
     assert drawn == [("DACT hybrid", 0), ("LKH", known.index("LKH")), ("new", len(known))]
-
-
-def test_a_crew_that_cannot_import():
-    """A package that is there but broken is a failure with its reason."""
-    with Crew(named("Broken", solve=broken), 1, a_set()[0]) as crew, pytest.raises(PeerError, match="nowhere"):
-        crew.solve([[Task(0, a_set()[0], 0.1)]], 0.1, lambda fraction: None)

@@ -11,9 +11,9 @@ from dact.kernels.descent.reference import NO_GAIN
 from dact.kernels.descent.reference_view import View, take
 
 
-def best_swaps_reference(terrain: Terrain, tour_RN: Tensor, source_R: Tensor) -> Tensor:
+def best_swaps_reference(terrain: Terrain, tour_RN: Tensor, source_R: Tensor, price_R: Tensor | None = None) -> Tensor:
     """(R,) what the best exchange gains, -inf if there is none: two customers of two routes change over, each to the
-    cheapest place in the other's route, and both routes stay within the capacity."""
+    cheapest place in the other's route. Without a price of overload, both routes stay within the capacity."""
     view = View(terrain, tour_RN, source_R)
     customer_RU = torch.arange(terrain.depots, view.size).expand(len(tour_RN), -1)
     place_RU = take(view.position_RN, customer_RU)
@@ -21,7 +21,12 @@ def best_swaps_reference(terrain: Terrain, tour_RN: Tensor, source_R: Tensor) ->
     saved_RU = _detour(view, before_RU, customer_RU, behind_RU)
     cost_RUV = _cheapest(view, customer_RU, place_RU)
     gain_RUV = saved_RU.unsqueeze(2) + saved_RU.unsqueeze(1) - cost_RUV - cost_RUV.transpose(1, 2)
-    gain_RUV = gain_RUV.masked_fill(~_allowed(view, customer_RU, place_RU), NO_GAIN)
+    then_RUV, more_RUV, elsewhere_RUV = _overload(view, customer_RU, place_RU)
+    if price_R is None:
+        elsewhere_RUV &= then_RUV == 0
+    else:
+        gain_RUV -= price_R.view(-1, 1, 1) * more_RUV
+    gain_RUV = gain_RUV.masked_fill(~elsewhere_RUV, NO_GAIN)
     return gain_RUV.flatten(1).amax(1)
 
 
@@ -41,15 +46,17 @@ def _cheapest(view: View, customer_RU: Tensor, place_RU: Tensor) -> Tensor:
     return torch.minimum(elsewhere_RUVN.amin(3), instead_RUV)
 
 
-def _allowed(view: View, customer_RU: Tensor, place_RU: Tensor) -> Tensor:
-    """(R, U, V) bool: are they of two routes, which both can take the other one?"""
+def _overload(view: View, customer_RU: Tensor, place_RU: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(R, U, V) how far both routes exceed the capacity after an exchange, together, and by how much that is more than
+    before; and whether they are two."""
     terrain, route_RU = view.terrain, view.route(place_RU)
     demand_RU = take(terrain.demand_IN.long()[view.source_R], customer_RU)
     load_RU = view.load(view.start(route_RU), view.end(route_RU))
-    room_RU = terrain.capacity_I.long()[view.source_R].unsqueeze(1) - load_RU
+    beyond_RU = load_RU - terrain.capacity_I.long()[view.source_R].unsqueeze(1)
     more_RUV = demand_RU.unsqueeze(1) - demand_RU.unsqueeze(2)
-    fits_RUV = (more_RUV <= room_RU.unsqueeze(2)) & (-more_RUV <= room_RU.unsqueeze(1))
-    return fits_RUV & (route_RU.unsqueeze(1) != route_RU.unsqueeze(2))
+    then_RUV = (beyond_RU.unsqueeze(2) + more_RUV).clamp(min=0) + (beyond_RU.unsqueeze(1) - more_RUV).clamp(min=0)
+    now_RUV = beyond_RU.clamp(min=0).unsqueeze(2) + beyond_RU.clamp(min=0).unsqueeze(1)
+    return then_RUV, then_RUV - now_RUV, route_RU.unsqueeze(2) != route_RU.unsqueeze(1)
 
 
 def _detour(view: View, before: Tensor, node: Tensor, behind: Tensor) -> Tensor:
