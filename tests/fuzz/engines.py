@@ -3,13 +3,11 @@
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
 from dact.kernels import descent
-from dact.kernels.descent.job import Launch
 from dact.search.engines.fused import FusedEngine, why_not
 from kernels.descent_cases import Form, compiled_form
 
@@ -34,14 +32,10 @@ def gpu_forms() -> Iterator[None]:
 
     with (
         patch("dact.pipeline.methods.engine_for", fused),
-        patch.object(descent, "launch", _launch),
-        patch.object(descent, "compile_form", lambda terrain: None),
+        patch.object(descent, "launch", lambda work: _one_lane()(work)),
+        patch.object(descent, "compile_form", lambda terrain, **has: None),
     ):
         yield
-
-
-def _launch(work: Launch) -> None:
-    _one_lane()(replace(work, margin=0.0, overload=0.0))
 
 
 @cache

@@ -10,6 +10,10 @@ from torch import Tensor
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
+FORMS = ("compiled", "numba", "warp", *(("cuda",) if torch.cuda.is_available() else ()))
+"""Of descents, by name: see descent_cases.py."""
+
+
 @pytest.fixture
 def device() -> str:
     """Where kernels run here."""
@@ -19,9 +23,15 @@ def device() -> str:
 @pytest.fixture(scope="session")
 def form_named(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Callable[..., None]]:
     """Makes forms of the descent by name, each once."""
-    from descent_cases import FORMS
+    import descent_cases
 
-    return cache(lambda name: FORMS[name](tmp_path_factory.mktemp("form")))
+    return cache(lambda name: descent_cases.FORMS[name](tmp_path_factory.mktemp("form")))
+
+
+@pytest.fixture(params=FORMS)
+def form(request: pytest.FixtureRequest, form_named: Callable[[str], Callable[..., None]]) -> Callable[..., None]:
+    """Each form of descents in turn."""
+    return form_named(request.param)
 
 
 @pytest.fixture(autouse=True)

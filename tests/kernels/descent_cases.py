@@ -5,6 +5,8 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,7 +15,7 @@ import torch
 from torch import Tensor
 
 from begun import is_permutation
-from dact.kernels.descent.cuda_impl import launch_cuda, source
+from dact.kernels.descent.cuda_impl import launch_cuda, options, source
 from dact.kernels.descent.job import KickConfig, Launch, Rows, Terrain, c_job, start_rows, tour_cost, working_bytes
 from dact.kernels.descent.moves import NEIGHBOURHOODS, codes, cuts
 from dact.kernels.descent.numba_impl import launch_numba
@@ -29,23 +31,48 @@ MARGIN = 1024
 """Bytes around the working memory that nobody may write to."""
 
 
-def compiled_form(folder: Path) -> Form:
-    """The CUDA source as plain C++ with one lane. Writing beside the rows' working memory is an error."""
+def _library(folder: Path, before: str = "", definitions: tuple[str, ...] = ()) -> ctypes.CDLL:
+    """The CUDA source as plain C++, behind some other source."""
     if shutil.which("g++") is None:
         pytest.skip("no g++ to compile the CUDA source as plain C++")
-    library = folder / "rounds.so"
-    options = ("-x", "c++", "-std=c++17", "-O1", "-ffp-contract=off", "-shared", "-fPIC")
-    subprocess.run(["g++", *options, "-o", str(library), "-"], input=source().encode(), check=True)
-    function = ctypes.CDLL(str(library)).rounds
+    library = folder / f"rounds{''.join(definitions)}.so"
+    usual = ("-x", "c++", "-std=c++17", "-O1", "-ffp-contract=off", "-U_FORTIFY_SOURCE", "-shared", "-fPIC")
+    whole = f"{before}\n{source()}".encode()
+    subprocess.run(["g++", *usual, *definitions, "-o", str(library), "-"], input=whole, check=True)
+    return ctypes.CDLL(str(library))
+
+
+def compiled_form(folder: Path) -> Form:
+    """The CUDA source as plain C++ with one lane, which decides everything when it runs."""
+    library = _library(folder)
+    return lambda launch: _run_guarded(library, launch)
+
+
+def warp_form(folder: Path) -> Form:
+    """The same with 32 lanes that take turns, in another order each time, compiled for each kind of launch as on a
+    GPU. Lanes have to meet in the same places."""
+    before = (Path(__file__).parent / "warp_of_fibers.h").read_text()
+    orders = count()
+    library_for = cache(lambda definitions: _library(folder, before, definitions))
 
     def run(launch: Launch) -> None:
-        size = len(launch.rows.work_RN) * working_bytes(launch.terrain)
-        space = torch.full((MARGIN + size + MARGIN,), 0xA5, dtype=torch.uint8)
-        function(ctypes.byref(c_job(launch, space[MARGIN:])))
-        assert (space[:MARGIN] == 0xA5).all()
-        assert (space[-MARGIN:] == 0xA5).all()
+        has = {"exchanges": launch.margin > 0, "overload": launch.overload > 0}
+        library = library_for(options(launch.terrain, **has))
+        order, diverged = (ctypes.c_int.in_dll(library, name) for name in ("lane_order", "diverged"))
+        order.value, diverged.value = next(orders) % 3, 0
+        _run_guarded(library, launch)
+        assert not diverged.value
 
     return run
+
+
+def _run_guarded(library: ctypes.CDLL, launch: Launch) -> None:
+    """Writing beside the rows' working memory is an error."""
+    size = len(launch.rows.work_RN) * working_bytes(launch.terrain, launch.margin > 0)
+    space = torch.full((MARGIN + size + MARGIN,), 0xA5, dtype=torch.uint8)
+    library.rounds(ctypes.byref(c_job(launch, space[MARGIN:])))
+    assert (space[:MARGIN] == 0xA5).all()
+    assert (space[-MARGIN:] == 0xA5).all()
 
 
 def numba_form(folder: Path) -> Form:
@@ -70,7 +97,7 @@ def _moved(record: Record, device: str) -> Record:
     return replace(record, **tensors)
 
 
-FORMS: dict[str, Callable[[Path], Form]] = {"compiled": compiled_form, "numba": numba_form}
+FORMS: dict[str, Callable[[Path], Form]] = {"compiled": compiled_form, "numba": numba_form, "warp": warp_form}
 if torch.cuda.is_available():
     FORMS["cuda"] = cuda_form
 """What makes each form, given a folder for what it compiles."""
@@ -130,9 +157,8 @@ def is_tour(batch: Batch, tour_RN: Tensor) -> Tensor:
 
 
 def same(rows: Rows, others: Rows) -> bool:
-    """Do rows stand at exactly the same point? Which routes have changed is known on a CPU only."""
-    shared = {name: value for name, value in vars(rows).items() if name != "touched_RD"}
-    return all(torch.equal(value, getattr(others, name)) for name, value in shared.items())
+    """Do rows stand at exactly the same point?"""
+    return all(torch.equal(value, getattr(others, name)) for name, value in vars(rows).items())
 
 
 def slack(terrain: Terrain) -> Tensor:

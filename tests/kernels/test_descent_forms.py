@@ -33,12 +33,6 @@ FAILED = 1e300
 MOVES = COUNTS.index("moves")
 
 
-@pytest.fixture(params=FORMS)
-def form(request: pytest.FixtureRequest, form_named: Callable[[str], Form]) -> Form:
-    """Each form in turn."""
-    return form_named(request.param)
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_descents(form: Form, name: str) -> None:
     """A descent gives a feasible tour with its cost, no worse; every move gained; the reference finds no other."""

@@ -1,10 +1,11 @@
-"""Routes that are overloaded on the way, for a price: the CPU form and the reference."""
+"""Routes that are overloaded on the way, for a price: every form, and the reference."""
 
 import pytest
 import torch
 from descent_cases import (
     CASES,
     ROWS,
+    Form,
     begin,
     descent,
     every_code,
@@ -19,7 +20,6 @@ from descent_cases import (
 from torch import Tensor
 
 from dact.kernels.descent.job import KickConfig, Rows, Terrain, tour_cost
-from dact.kernels.descent.numba_impl import launch_numba
 from dact.kernels.descent.reference import best_moves_reference, candidates_reference, make_moves_reference
 from dact.kernels.descent.reference_swaps import best_swaps_reference
 
@@ -52,11 +52,11 @@ def prices(terrain: Terrain, tour_RN: Tensor) -> Tensor:
     return 0.3 * tour_cost(terrain, tour_RN, EVERY_R) / terrain.demand_IN.sum(1).clamp(min=1)
 
 
-def rounds(terrain: Terrain, tour_RN: Tensor, looks: int = 5_000, **others: object) -> Rows:
+def rounds(form: Form, terrain: Terrain, tour_RN: Tensor, looks: int = 5_000, **others: object) -> Rows:
     """Rows after sixty rounds."""
     rows = begin(terrain, tour_RN)
     launch = descent(terrain, rows, settings=KICK, rounds=60, looks=looks, **{"temperature": 0.05, **others})
-    finish(launch_numba, launch)
+    finish(form, launch)
     return rows
 
 
@@ -80,7 +80,7 @@ def test_gains_with_a_price(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CVRP)
-def test_descents_with_a_price(name: str) -> None:
+def test_descents_with_a_price(form: Form, name: str) -> None:
     """They end where the references find nothing to gain at that price, and with that cost."""
     tour_RN = starts(CASES[name])
     terrain = terrain_of(CASES[name], tour_RN)
@@ -89,7 +89,7 @@ def test_descents_with_a_price(name: str) -> None:
         rows = begin(terrain, tour_RN)
         rows.price_R3[:, 0] = price_R
         rows.cost_R3[:, 0] = priced(terrain, tour_RN, price_R)
-        finish(launch_numba, descent(terrain, rows, overload=1.0, margin=1e9))
+        finish(form, descent(terrain, rows, overload=1.0, margin=1e9))
         error_R = (rows.cost_R3[:, 1] - priced(terrain, rows.current_RN, price_R)).abs()
         assert (error_R <= slack(terrain) + 1e-5 * rows.cost_R3[:, 1]).all()
         tour_RN = rows.current_RN.long()
@@ -100,13 +100,13 @@ def test_descents_with_a_price(name: str) -> None:
 
 
 @pytest.mark.parametrize("margin", [0.0, 1e9])
-def test_rounds_with_a_price(margin: float) -> None:
+def test_rounds_with_a_price(form: Form, margin: float) -> None:
     """The best tour is never overloaded, current ones sometimes are; looks in a launch do not matter."""
     batch, tour_RN = CASES["cvrp of 53"], starts(CASES["cvrp of 53"])
     terrain = terrain_of(batch, tour_RN, 8)
     ends, overloaded = [], 0.0
     for looks in (7, 5_000):
-        rows = rounds(terrain, tour_RN, looks, overload=0.2, margin=margin)
+        rows = rounds(form, terrain, tour_RN, looks, overload=0.2, margin=margin)
         assert is_tour(batch, rows.best_RN).all()
         assert is_cost(rows.cost_R3[:, 2], terrain, rows.best_RN).all()
         overloaded += float(overload(terrain, rows.current_RN).sum())
@@ -120,13 +120,13 @@ def test_rounds_with_a_price(margin: float) -> None:
     assert same(*ends)
 
 
-def test_the_first_descent_has_no_price() -> None:
+def test_the_first_descent_has_no_price(form: Form) -> None:
     """So that there is an answer after it: a local optimum within the capacity."""
     batch, tour_RN = CASES["cvrp of 52"], starts(CASES["cvrp of 52"])
     terrain, ends = terrain_of(batch, tour_RN), []
     for price in (0.0, 0.1):
         rows = begin(terrain, tour_RN)
-        finish(launch_numba, descent(terrain, rows, overload=price))
+        finish(form, descent(terrain, rows, overload=price))
         ends.append(rows)
     assert torch.equal(ends[0].best_RN, ends[1].best_RN)
     assert is_tour(batch, ends[1].best_RN).all()
@@ -134,22 +134,22 @@ def test_the_first_descent_has_no_price() -> None:
     torch.testing.assert_close(ends[1].price_R3[:, 0], 0.1 * mean_R)
 
 
-def test_the_price_moves() -> None:
+def test_the_price_moves(form: Form) -> None:
     """A low price rises while tours are overloaded, a high one falls."""
     tour_RN = starts(CASES["cvrp of 53"])
     terrain = terrain_of(CASES["cvrp of 53"], tour_RN, 8)
-    unit_R = rounds(terrain, tour_RN).cost_R3[:, 2] / terrain.demand_IN.sum(1)
-    assert (rounds(terrain, tour_RN, overload=1e-4).price_R3[:, 0] > 1.1e-4 * unit_R).all()
-    assert (rounds(terrain, tour_RN, overload=1e4).price_R3[:, 0] < 0.95e4 * unit_R).all()
+    unit_R = rounds(form, terrain, tour_RN).cost_R3[:, 2] / terrain.demand_IN.sum(1)
+    assert (rounds(form, terrain, tour_RN, overload=1e-4).price_R3[:, 0] > 1.1e-4 * unit_R).all()
+    assert (rounds(form, terrain, tour_RN, overload=1e4).price_R3[:, 0] < 0.95e4 * unit_R).all()
 
 
-def test_the_price_is_bounded() -> None:
+def test_the_price_is_bounded(form: Form) -> None:
     """It does not rise for ever where kicks overload full vehicles, nor fall to nothing without demands."""
     for name, bound in (("cvrp, full vehicles", 1e6), ("cvrp, no demands", 1e-3)):
         tour_RN = starts(CASES[name])
         terrain = terrain_of(CASES[name], tour_RN)
         rows = begin(terrain, tour_RN)
-        finish(launch_numba, descent(terrain, rows, settings=KICK, rounds=6_000, overload=1.0))
+        finish(form, descent(terrain, rows, settings=KICK, rounds=6_000, overload=1.0))
         assert is_tour(CASES[name], rows.best_RN).all()
         unit_R = rows.cost_R3[:, 2] / terrain.demand_IN.sum(1).clamp(min=1)
         low, high = (1.0, bound) if bound > 1 else (bound, 1.0)

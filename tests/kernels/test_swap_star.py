@@ -1,15 +1,16 @@
-"""Exchanges of two customers between routes (SWAP*): the reference against brute force, the CPU form against it."""
+"""Exchanges of two customers between routes (SWAP*): the reference against brute force, the forms against it."""
 
-from itertools import pairwise, product
-from pathlib import Path
+from collections.abc import Callable
+from itertools import combinations, pairwise, product
 
 import pytest
 import torch
 from descent_cases import (
     CASES,
+    FORMS,
     ROWS,
+    Form,
     begin,
-    compiled_form,
     descent,
     every_code,
     finish,
@@ -22,7 +23,6 @@ from descent_cases import (
 )
 
 from dact.kernels.descent.job import KickConfig, Terrain
-from dact.kernels.descent.numba_impl import launch_numba
 from dact.kernels.descent.reference import best_moves_reference
 from dact.kernels.descent.reference_swaps import best_swaps_reference
 
@@ -70,13 +70,13 @@ def test_the_reference_against_brute_force(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CVRP)
-def test_descents_end_without_exchanges(name: str) -> None:
+def test_descents_end_without_exchanges(form: Form, name: str) -> None:
     """A descent with exchanges gives a feasible tour with its cost; the reference finds no exchange that gains."""
     batch, tour_BN = CASES[name], starts(CASES[name])
     terrain = terrain_of(batch, tour_BN)
     for _ in range(20):
         rows = begin(terrain, tour_BN)
-        finish(launch_numba, descent(terrain, rows, margin=ALWAYS))
+        finish(form, descent(terrain, rows, margin=ALWAYS))
         assert is_tour(batch, rows.best_RN).all()
         assert is_cost(rows.cost_R3[:, 2], terrain, rows.best_RN).all()
         tour_BN = rows.best_RN.long()
@@ -85,14 +85,14 @@ def test_descents_end_without_exchanges(name: str) -> None:
     assert (gain_R <= terrain.least_I + slack(terrain)).all()
 
 
-def test_exchanges_gain_where_other_moves_do_not() -> None:
+def test_exchanges_gain_where_other_moves_do_not(form: Form) -> None:
     """Some local optima of the other moves have an exchange that gains, and descents with exchanges are better."""
     costs = []
     for margin in (0.0, ALWAYS):
         tour_BN = starts(CASES["cvrp of 52"])
         terrain = terrain_of(CASES["cvrp of 52"], tour_BN)
         rows = begin(terrain, tour_BN)
-        finish(launch_numba, descent(terrain, rows, margin=margin))
+        finish(form, descent(terrain, rows, margin=margin))
         if not margin:
             gain_R = best_swaps_reference(terrain, rows.best_RN.long(), torch.arange(ROWS))
             assert (gain_R > terrain.least_I + slack(terrain)).any()
@@ -101,7 +101,7 @@ def test_exchanges_gain_where_other_moves_do_not() -> None:
 
 
 @pytest.mark.parametrize("neighbours", [0, 5])
-def test_rounds_with_exchanges(neighbours: int) -> None:
+def test_rounds_with_exchanges(form: Form, neighbours: int) -> None:
     """Rounds with exchanges keep feasible tours with their costs, whatever the number of looks in a launch."""
     batch, tour_BN = CASES["cvrp of 53"], starts(CASES["cvrp of 53"])
     terrain = terrain_of(batch, tour_BN, neighbours)
@@ -110,7 +110,7 @@ def test_rounds_with_exchanges(neighbours: int) -> None:
         rows = begin(terrain, tour_BN)
         settings = KickConfig(size=3, window=5)
         launch = descent(terrain, rows, settings=settings, rounds=30, looks=looks, margin=0.02, temperature=0.01)
-        finish(launch_numba, launch)
+        finish(form, launch)
         for tour_RN, cost_R in ((rows.best_RN, rows.cost_R3[:, 2]), (rows.current_RN, rows.cost_R3[:, 1])):
             assert is_tour(batch, tour_RN).all()
             assert is_cost(cost_R, terrain, tour_RN).all()
@@ -118,9 +118,18 @@ def test_rounds_with_exchanges(neighbours: int) -> None:
     assert same(*ends)
 
 
-def test_other_forms_refuse_exchanges(tmp_path: Path) -> None:
-    """A GPU has no exchanges between routes, and says so instead of leaving them out."""
-    tour_BN = starts(CASES["cvrp of 19"])
-    terrain = terrain_of(CASES["cvrp of 19"], tour_BN)
-    with pytest.raises(ValueError, match="swap_star is for CPUs only"):
-        compiled_form(tmp_path)(descent(terrain, begin(terrain, tour_BN), margin=0.1))
+@pytest.mark.parametrize("neighbours", [0, 8])
+@pytest.mark.parametrize("name", CVRP)
+@pytest.mark.parametrize("pair", list(combinations(FORMS, 2)), ids="-".join)
+def test_forms_agree(form_named: Callable[[str], Form], pair: tuple[str, str], name: str, neighbours: int) -> None:
+    """Two forms make the same exchanges, with and without a price of overload."""
+    tour_BN = starts(CASES[name])
+    terrain = terrain_of(CASES[name], tour_BN, neighbours)
+    for kick, others in (("ruin", {"margin": ALWAYS}), ("nearby", {"margin": 0.05, "overload": 0.5})):
+        ends = []
+        for form in map(form_named, pair):
+            rows = begin(terrain, tour_BN)
+            settings = KickConfig(kick=kick, size=4, window=6, reach=0)
+            finish(form, descent(terrain, rows, settings=settings, rounds=40, temperature=0.02, **others))
+            ends.append(rows)
+        assert same(*ends)

@@ -98,7 +98,8 @@ def _checked(status: int) -> None:
 
 @cache
 def _nvrtc() -> ctypes.CDLL:
-    major = str(torch.version.cuda).split(".")[0]
+    # PyTorch for CPUs has none; then any that is installed compiles, for tests.
+    major = str(torch.version.cuda or "").split(".")[0]
     names = [f"libnvrtc.so.{major}", "libnvrtc.so", f"nvrtc64_{major}0_0.dll"]
     spec = find_spec("nvidia")
     for folder in spec.submodule_search_locations or () if spec else ():

@@ -64,7 +64,12 @@ class HybridSearcher(StepByStep):
     def prepare(self, batch: Batch, state: SearchState) -> None:
         """Compile the kernels, or load them from the cache."""
         first_I, tour_IN = torch.zeros(1, dtype=torch.long, device=batch.device), state.tour_BN[:1]
-        descent.compile_form(terrain_of(batch.take(first_I), tour_IN, 0))
+        settings = settled(self.config, batch.length, batch.depots, self.walks, gpu=batch.device.type == "cuda")
+        descent.compile_form(
+            terrain_of(batch.take(first_I), tour_IN, 0),
+            exchanges=settings.margin > 0,
+            overload=settings.overload > 0,
+        )
 
     @torch.inference_mode()
     def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:

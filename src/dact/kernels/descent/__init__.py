@@ -5,8 +5,7 @@ nodes whose neighbours in the tour have changed. `moves.py` lists the kinds of m
 descends, and accepts the result or returns to the current tour. Rows do not wait for one another.
 
 Three implementations: plain PyTorch (`reference.py`), one best move at a time, which defines local optima; CUDA C
-(`rounds.cu`), a warp per row; Numba (`numba_impl.py`), a core per row. The last two make the same moves, as long as
-Numba is not told to exchange customers between routes (SWAP*) or to let them be overloaded on the way.
+(`rounds.cu`), a warp per row; Numba (`numba_impl.py`), a core per row. The last two make the same moves.
 """
 
 from collections.abc import Callable
@@ -77,12 +76,14 @@ def descend_fully(
     return True
 
 
-def compile_form(terrain: Terrain) -> None:
-    """Compile what launches over this terrain need, or load it from the cache."""
+def compile_form(terrain: Terrain, *, exchanges: bool, overload: bool) -> None:
+    """Compile what launches over this terrain need, the last descent too, or load it from the cache."""
     if terrain.demand_IN.is_cuda:
         from dact.kernels.descent.cuda_impl import load_kernel
 
-        load_kernel(terrain)
+        with torch.cuda.device(terrain.demand_IN.device):
+            load_kernel(terrain, exchanges=exchanges, overload=overload)
+            load_kernel(terrain, exchanges=False, overload=False)
     else:
         compile_for_cpu()
 

@@ -8,7 +8,7 @@ import torch
 from dact.kernels.descent.job import Launch, Terrain, c_job, working_bytes
 from dact.kernels.nvrtc import CudaFunction, shared_limit
 
-FILES = ("warp.cuh", "moves.cuh", "kicks.cuh", "rounds.cu")
+FILES = ("warp.cuh", "row.cuh", "moves.cuh", "looks.cuh", "kicks.cuh", "swaps.cuh", "rounds.cu")
 BLOCK = 128
 """Threads of a block: four rows."""
 WARP = 32
@@ -19,16 +19,25 @@ def source() -> str:
     return "\n".join((Path(__file__).parent / name).read_text() for name in FILES)
 
 
+def options(terrain: Terrain, *, exchanges: bool, overload: bool) -> tuple[str, ...]:
+    """Definitions by which the compiler leaves out what launches of a kind do not have: see row.cuh."""
+    routes = terrain.depots > 0
+    known = {"ROUTES": routes, "TABLES": terrain.distance_MNN is not None}
+    known |= {"EXCHANGES": exchanges and routes, "OVERLOAD": overload and routes}
+    known |= {} if terrain.asymmetric else {"ONE_WAY": False}
+    return tuple(f"-D{name}={int(value)}" for name, value in known.items())
+
+
 @cache
-def _kernel(device: int, block: int) -> CudaFunction:
+def _kernel(device: int, block: int, definitions: tuple[str, ...]) -> CudaFunction:
     # No fused multiply-add, so that rounding and moves are the same as on a CPU.
-    return CudaFunction(source(), "rounds", ("--std=c++17", "--fmad=false", f"-DBLOCK={block}"))
+    return CudaFunction(source(), "rounds", ("--std=c++17", "--fmad=false", f"-DBLOCK={block}", *definitions))
 
 
-def load_kernel(terrain: Terrain) -> None:
-    """Compile the kernel for rows of this size, or load it from the cache."""
-    with torch.cuda.device(terrain.demand_IN.device):
-        _kernel(torch.cuda.current_device(), _block(working_bytes(terrain)))
+def load_kernel(terrain: Terrain, *, exchanges: bool, overload: bool) -> CudaFunction:
+    """The kernel for rows of this size and launches of this kind: compiled, or from the cache."""
+    block = _block(working_bytes(terrain, exchanges))
+    return _kernel(torch.cuda.current_device(), block, options(terrain, exchanges=exchanges, overload=overload))
 
 
 def _block(size: int) -> int:
@@ -38,12 +47,12 @@ def _block(size: int) -> int:
 
 def launch_cuda(launch: Launch) -> None:
     """Advance all rows."""
-    rows, size = launch.rows.work_RN, working_bytes(launch.terrain)
+    rows, size = launch.rows.work_RN, working_bytes(launch.terrain, launch.margin > 0)
     # Rows whose working memory does not fit into shared memory use device memory.
     block = _block(size)
     on_chip = block // WARP * size <= shared_limit()
     space = None if on_chip else torch.empty(len(rows) * size, dtype=torch.uint8, device=rows.device)
     job = c_job(launch, space)
     with torch.cuda.device(rows.device):
-        kernel = _kernel(torch.cuda.current_device(), block)
+        kernel = load_kernel(launch.terrain, exchanges=launch.margin > 0, overload=launch.overload > 0)
         kernel.launch(-(-len(rows) // (block // WARP)), block, block // WARP * size if on_chip else 0, job)

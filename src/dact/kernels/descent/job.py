@@ -17,9 +17,11 @@ LEAST_GAIN = 1e-6
 KICKS = ("pairs", "nearby", "bridge", "ruin")
 """2-opt moves of pairs of nodes anywhere; moves of any kind near one node; the double bridge (TSP); strings of nodes
 near one node taken out and put back where it is cheapest."""
+PLACES, OFFERS = 3, 4
+"""Exchanges between routes: see warp.cuh."""
 POINTERS = (
     "xy", "dist", "matrix", "one_way", "demand", "capacity", "near", "least", "source", "codes", "work", "current",
-    "best", "cost", "dirty", "stream", "count", "centre", "space",
+    "best", "cost", "dirty", "stream", "count", "centre", "price", "touched", "space",
 )  # fmt: skip
 SIZES = ("rows", "nodes", "depots", "neighbours", "variants", "behind", "before", "words", "rounds", "looks", "centres")
 
@@ -98,10 +100,9 @@ class Rows:
     """int32: see COUNTS."""
     price_R3: Tensor
     """float64: the price of a unit of load beyond the capacity, part of all costs but the best one; 0: there is none,
-    and routes stay within the capacity. Then the rounds that ended within it, and all rounds, since it changed last (on
-    a CPU only)."""
+    and routes stay within the capacity. Then the rounds that ended within it, and all rounds, since it changed last."""
     touched_RD: Tensor
-    """uint8: 1 for routes that have changed since exchanges between routes were tried (on a CPU only)."""
+    """uint8: 1 for routes that have changed since exchanges between routes were tried."""
     centre_RC: Tensor
     """uint16: customers that kicks begin at, one of these C drawn each time; C = 0 stands for any customer."""
 
@@ -140,10 +141,10 @@ class Launch:
     """Change of the temperature's logarithm per round."""
     margin: float = 0.0
     """Exchanges between routes (SWAP*) are tried where a descent ends with a cost of at most this share above the
-    current one; 0: never. On a CPU only."""
+    current one; 0: never."""
     overload: float = 0.0
     """Price of a unit of load beyond the capacity at first, as a multiple of what a unit costs on average: routes may
-    be overloaded on the way. 0: never. On a CPU only."""
+    be overloaded on the way. 0: never; then rows must have no price."""
     threads: int = 1
     """Threads of a CPU."""
 
@@ -193,11 +194,13 @@ def tour_cost(terrain: Terrain, tour_RN: Tensor, source_R: Tensor) -> Tensor:
     return step_RN2.square().sum(2).sqrt().double().sum(1)
 
 
-def working_bytes(terrain: Terrain) -> int:
-    """Working memory of a row: the arrays that `lay_out` places."""
+def working_bytes(terrain: Terrain, exchanges: bool = False) -> int:
+    """Working memory of a row: the arrays that `lay_out` places, with or without those of exchanges between routes."""
     nodes, even = terrain.nodes, terrain.nodes + terrain.nodes % 2
     size = 8 * (nodes + 1) * terrain.asymmetric + 4 * nodes * (terrain.depots > 0) + 4 * -(-nodes // 32)
     size += 2 * (4 * even + terrain.depots + 1)
+    if exchanges and terrain.depots:
+        size += 4 * OFFERS * nodes + 4 * -(-terrain.depots // 32) + 2 * PLACES * even
     return -(-size // 16) * 16
 
 
@@ -215,6 +218,8 @@ class CJob(ctypes.Structure):
         ("bytes", ctypes.c_longlong),
         ("temperature", ctypes.c_double),
         ("cooling", ctypes.c_double),
+        ("margin", ctypes.c_double),
+        ("overload", ctypes.c_double),
         *((name, ctypes.c_int) for name in SIZES),
         ("reach", ctypes.c_float),
         ("kick", CKick),
@@ -223,15 +228,12 @@ class CJob(ctypes.Structure):
 
 def c_job(launch: Launch, space: Tensor | None) -> CJob:
     """The struct for the C code; it points into the launch's tensors, which must outlive it."""
-    for name, value in (("swap_star", launch.margin), ("overload", launch.overload)):
-        if value:
-            raise ValueError(f"{name} is for CPUs only")
     terrain, rows, settings = launch.terrain, launch.rows, launch.settings
     tensors = (
         terrain.xy_IN2, terrain.distance_MNN, terrain.matrix_I, terrain.one_way_I, terrain.demand_IN,
         terrain.capacity_I, terrain.near_INK, terrain.least_I, rows.source_R, launch.codes_V, rows.work_RN,
         rows.current_RN, rows.best_RN, rows.cost_R3, rows.dirty_RW, rows.stream_R, rows.count_R6, rows.centre_RC,
-        space,
+        rows.price_R3, rows.touched_RD, space,
     )  # fmt: skip
     for tensor in tensors:
         assert tensor is None or tensor.is_contiguous()
@@ -241,4 +243,5 @@ def c_job(launch: Launch, space: Tensor | None) -> CJob:
     )  # fmt: skip
     kick = CKick(KICKS.index(settings.kick), settings.size, settings.window)
     pointers = (None if tensor is None else tensor.data_ptr() for tensor in tensors)
-    return CJob(*pointers, working_bytes(terrain), launch.temperature, launch.cooling, *sizes, settings.reach, kick)
+    shares = (launch.temperature, launch.cooling, launch.margin, launch.overload)
+    return CJob(*pointers, working_bytes(terrain, launch.margin > 0), *shares, *sizes, settings.reach, kick)

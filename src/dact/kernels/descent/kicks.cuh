@@ -9,16 +9,17 @@ struct Kick {
     int kind, size, window;
 };
 
-#define TAKEN 0xffff
 #define MOST_STRINGS 16
 #define BLINKS 10  // of 1024 places are passed over when a node is put back
 
-// Costs are sums of float32 lengths in float64, which are exact: the order does not matter.
+// The tour's length and the price of its overload. Sums of float32 lengths in float64 are exact: the order does not
+// matter.
 DEVICE double total_cost(const Row& row) {
     double total = 0;
     for (int place = row.lane; place < row.N; place += LANES)
         total += (double)distance(row, row.tour[place], node_at(row, place + 1));
-    return warp_sum(total);
+    total = warp_sum(total);
+    return PRICED ? total + row.price * overload(row) : total;
 }
 
 // The customer that a kick begins at.
@@ -30,7 +31,7 @@ DEVICE bool drawn_move(Row& row, const Kick& kick, int centre, Move& m) {
     if (kick.kind == BRIDGE) {
         int la = 1 + draw(row.stream, kick.window), lb = 1 + draw(row.stream, kick.window), a = row.pos[drawn_centre(row)];
         m = {a, la, a + la, lb, false, false};
-        return row.D == 0 && la + lb < row.N;
+        return !ROUTES && la + lb < row.N;
     }
     int u, v, code;
     if (kick.kind == NEARBY && row.K) {  // without lists of neighbours, all nodes are near
@@ -43,9 +44,9 @@ DEVICE bool drawn_move(Row& row, const Kick& kick, int centre, Move& m) {
         u = drawn_centre(row);
         v = row.D + draw(row.stream, row.nodes - row.D);
         int k = draw(row.stream, 4);
-        code = (row.D && (k & 2) ? 2 : 1) | (k & 1) << 5;
+        code = (ROUTES && (k & 2) ? 2 : 1) | (k & 1) << 5;
     }
-    return v != u && named(row, row.pos[u], row.pos[v], code, m) && feasible(row, m);
+    return v != u && named(row, row.pos[u], row.pos[v], code, m) && burden(row, m) < FORBIDDEN;
 }
 
 ROUTINE void kick_by_moves(Row& row, const Kick& kick) {
@@ -71,7 +72,8 @@ DEVICE void take_out(Row& row, int from, int length) {
 DEVICE int string_around(Row& row, int p, int longest) {
     if (longest > row.N) longest = row.N;
     int low = p - longest + 1, high = p + longest - 1;
-    if (row.D) {
+    if (ROUTES) {
+        touch(row, row.route[p]);
         int first = row.start[row.route[p]] + 1, last = route_end(row, row.route[p]) - 1;
         longest = last - first + 1 < longest ? last - first + 1 : longest;
         low = first;
@@ -91,7 +93,7 @@ DEVICE int string_around(Row& row, int p, int longest) {
 // Is the route of place p among those that have lost a string? TSP: is its node taken out?
 DEVICE bool ruined(const Row& row, int p, const int* routes, int count) {
     if (row.tour[p] == TAKEN) return true;
-    if (row.D)
+    if (ROUTES)
         for (int k = 0; k < count; k++)
             if (routes[k] == row.route[p]) return true;
     return false;
@@ -105,7 +107,7 @@ DEVICE void ruin(Row& row, const Kick& kick) {
     for (int k = -1; k < row.K && count < strings; k++) {
         int place = row.pos[k < 0 ? centre : row.near[centre * row.K + k]];
         if (ruined(row, place, routes, count)) continue;
-        routes[count++] = row.D ? row.route[place] : 0;
+        routes[count++] = ROUTES ? row.route[place] : 0;
         string_around(row, place, longest);
     }
     // What stays, in order.
@@ -161,14 +163,16 @@ DEVICE void choose_next(Row& row, int order, u64 salt) {
 DEVICE int cheapest_place(const Row& row, int node, u64 salt) {
     u32 least = NONE, which = NONE;
     for (int place = 1 + row.lane; place <= row.N; place += LANES) {
-        if (row.D) {
-            int route = row.route[place - 1];
-            int load = row.cum[route_end(row, route) - 1] - row.cum[row.start[route]];
-            if (load + row.demand[node] > row.capacity) continue;
+        float price = 0;
+        if (ROUTES) {
+            int load = load_of(row, row.route[place - 1]);
+            price = burdened(row, beyond(row, load + row.demand[node]), beyond(row, load));
+            if (price >= FORBIDDEN) continue;
         }
         if ((mixed(salt + place) >> 54) < BLINKS) continue;
         int last = row.tour[place - 1], next = node_at(row, place);
-        u32 key = ascending(distance(row, last, node) + distance(row, node, next) - distance(row, last, next));
+        float more = distance(row, last, node) + distance(row, node, next) - distance(row, last, next) + price;
+        u32 key = ascending(more);
         if (key < least) { least = key; which = place; }
     }
     u32 best = warp_min(least);
@@ -183,6 +187,7 @@ DEVICE void put_in(Row& row, int node, int place) {
     SYNC();
     row.N++;
     settle(row, place, row.N - place);
+    if (ROUTES) touch(row, row.route[place]);
     mark(row, node);
     mark(row, node_at(row, place - 1));
     mark(row, node_at(row, place + 1));
@@ -191,7 +196,7 @@ DEVICE void put_in(Row& row, int node, int place) {
 // False if a node could not be put back; then the tour is not one any more.
 DEVICE bool recreate(Row& row) {
     int order = draw(row.stream, 4);
-    if (!row.D && order == 1) order = 0;
+    if (!ROUTES && order == 1) order = 0;
     u64 salt = row.stream;
     while (row.N < row.nodes) {
         choose_next(row, order, salt);

@@ -1,65 +1,14 @@
-// A row's tour, and the moves that change it.
+// The moves that change a tour.
 //
 // Every move exchanges two stretches of positions, [a, a+la) and [b, b+lb) with a+la <= b, each turned around or not:
 // or-opt and 2-opt have one of them empty, swap and 2-opt* have both. So there is one rule for what a move gains,
 // one for whether it is feasible, and one way to make it. A stretch holds customers of one route only. TSP tours have
 // no depots; there positions run around the end of the array, and b may be N or more.
 
-struct Row {
-    int N;               // positions of the tour; fewer than `nodes` while a kick has taken customers out
-    int nodes, D, K, V;  // nodes, depots (nodes 0 .. D-1), neighbours of each node, kinds of moves
-    int C;               // nodes that kicks begin at; 0: any customer
-    int VS, VP;          // the first kinds cut the edge behind u, those up to VP the one before it, the others both
-    int lane, words, asymmetric;
-    int capacity, empty;  // place of the first depot with an empty route, or -1
-    float least, reach;
-    const float* xy;
-    const float* dist;
-    const int* demand;
-    const u16* near;
-    const int* codes;
-    const u16* centre;
-    u16 *tour, *pos, *spare, *route, *start;
-    int* cum;      // loads up to each place
-    double* turn;  // what it costs to drive the edges up to each place backwards instead of forwards
-    u32* dirty;
-    u64 stream;
-};
-
 struct Move {
     int a, la, b, lb;
     bool fa, fb;
 };
-
-// Places the arrays of a row; `working_bytes` in job.py says how large they are.
-DEVICE void lay_out(Row& row, char* space) {
-    int even = (row.nodes + 1) & ~1;
-    row.turn = (double*)space;
-    space += row.asymmetric ? 8 * (row.nodes + 1) : 0;
-    row.cum = (int*)space;
-    space += row.D ? 4 * row.nodes : 0;
-    row.dirty = (u32*)space;
-    space += 4 * row.words;
-    row.tour = (u16*)space;
-    row.pos = row.tour + even;
-    row.spare = row.pos + even;
-    row.route = row.spare + even;
-    row.start = row.route + even;
-}
-
-DEVICE float distance(const Row& row, int from, int to) {
-    if (row.dist) return row.dist[(i64)from * row.nodes + to];
-    float x = row.xy[2 * from] - row.xy[2 * to], y = row.xy[2 * from + 1] - row.xy[2 * to + 1];
-    return sqrtf(x * x + y * y);
-}
-
-DEVICE int wrapped(const Row& row, int place) {
-    return place >= row.N ? place - row.N : place < 0 ? place + row.N : place;
-}
-
-DEVICE int node_at(const Row& row, int place) { return row.tour[wrapped(row, place)]; }
-
-DEVICE int route_end(const Row& row, int route) { return route + 1 < row.D ? row.start[route + 1] : row.N; }
 
 // ---- the moves that codes name for the nodes at places p and q; false where there is none
 
@@ -70,7 +19,7 @@ DEVICE bool exchange(const Row& row, int p, int q, int code, Move& m) {
     bool back = (code >> 4) & 1, before = (code >> 5) & 1, flip_v = (code >> 8) & 1;
     bool flip_u = length > 1 && (back ? !before : before);
     int su = back ? p - length + 1 : p, sv = before ? q - other : q + 1;
-    if (row.D) {
+    if (ROUTES) {
         int ru = row.route[p], rv = row.route[q];
         if (su <= row.start[ru] || su + length > route_end(row, ru)) return false;
         if (sv <= row.start[rv] || sv + other > route_end(row, rv)) return false;
@@ -94,9 +43,9 @@ DEVICE bool exchange(const Row& row, int p, int q, int code, Move& m) {
 
 // u and v become neighbours, and so do the nodes behind (or before) them.
 DEVICE bool two_opt(const Row& row, int p, int q, bool before, Move& m) {
-    if (row.D == 0) {
+    if (!ROUTES) {
         int a = before ? p : p + 1, length = wrapped(row, q - p);
-        if (!row.asymmetric && 2 * length > row.N) {
+        if (!ONE_WAY && 2 * length > row.N) {
             a += length;
             length = row.N - length;
         }
@@ -118,7 +67,7 @@ DEVICE bool two_opt(const Row& row, int p, int q, bool before, Move& m) {
 
 // v's rest of its route comes to stand behind u, and u's behind the one before v (or the other way around).
 DEVICE bool two_opt_star(const Row& row, int p, int q, bool before, Move& m) {
-    if (row.D == 0 || row.route[p] == row.route[q]) return false;
+    if (!ROUTES || row.route[p] == row.route[q]) return false;
     if (!before && q == row.start[row.route[q]]) return false;
     int su = before ? p : p + 1, sv = before ? q + 1 : q;
     int lu = route_end(row, row.route[p]) - su, lv = route_end(row, row.route[q]) - sv;
@@ -135,14 +84,34 @@ DEVICE bool named(const Row& row, int p, int q, int code, Move& m) {
     return two_opt_star(row, p, q, before, m);
 }
 
-DEVICE bool feasible(const Row& row, const Move& m) {
-    if (!row.D) return true;
+// ---- loads
+
+DEVICE int load_of(const Row& row, int route) { return row.cum[route_end(row, route) - 1] - row.cum[row.start[route]]; }
+
+DEVICE int beyond(const Row& row, int load) { return load > row.capacity ? load - row.capacity : 0; }
+
+// How far all routes together exceed the capacity.
+DEVICE int overload(const Row& row) {
+    int total = 0;
+    for (int route = row.lane; route < row.D; route += LANES) total += beyond(row, load_of(row, route));
+    return warp_sum(total);
+}
+
+// What it adds to the cost that routes exceed the capacity by so much, and did by so much: infinite where they must not.
+DEVICE float burdened(const Row& row, int then, int now) {
+    if (PRICED) return then == now ? 0 : (float)(row.price * (then - now));
+    return then ? FORBIDDEN : 0;
+}
+
+// What the loads of both routes add to the cost of a move.
+DEVICE float burden(const Row& row, const Move& m) {
+    if (!ROUTES) return 0;
     int ra = row.route[m.a - 1], rb = row.route[m.b - 1];
-    if (ra == rb) return true;
-    int load_a = row.cum[route_end(row, ra) - 1] - row.cum[row.start[ra]];
-    int load_b = row.cum[route_end(row, rb) - 1] - row.cum[row.start[rb]];
-    int leaves = row.cum[m.a + m.la - 1] - row.cum[m.a - 1], comes = row.cum[m.b + m.lb - 1] - row.cum[m.b - 1];
-    return load_a - leaves + comes <= row.capacity && load_b - comes + leaves <= row.capacity;
+    if (ra == rb) return 0;
+    int load_a = load_of(row, ra), load_b = load_of(row, rb);
+    int more = row.cum[m.b + m.lb - 1] - row.cum[m.b - 1] - row.cum[m.a + m.la - 1] + row.cum[m.a - 1];
+    int then = beyond(row, load_a + more) + beyond(row, load_b - more);
+    return burdened(row, then, PRICED ? beyond(row, load_a) + beyond(row, load_b) : 0);
 }
 
 // What it costs more to drive a stretch backwards.
@@ -172,7 +141,7 @@ DEVICE float gain(const Row& row, const Move& m) {
     if (between) { spent += distance(row, here, m0); here = m1; }
     if (m.la) { spent += distance(row, here, m.fa ? a1 : a0); here = m.fa ? a0 : a1; }
     spent += distance(row, here, behind);
-    if (row.asymmetric) {
+    if (ONE_WAY) {
         if (m.fa && m.la) spent += turned(row, m.a, m.la);
         if (m.fb && m.lb) spent += turned(row, m.b, m.lb);
     }
@@ -183,6 +152,10 @@ DEVICE float gain(const Row& row, const Move& m) {
 
 DEVICE void mark(Row& row, int node) {
     if (node >= row.D && row.lane == 0) row.dirty[node >> 5] |= 1u << (node & 31);
+}
+
+DEVICE void touch(Row& row, int route) {
+    if (row.lane == 0) row.touched[route] = 1;
 }
 
 DEVICE void settle_loads(Row& row, int from, int length) {
@@ -235,13 +208,17 @@ DEVICE void settle(Row& row, int from, int length) {
         int place = wrapped(row, from + k);
         row.pos[row.tour[place]] = place;
     }
-    if (row.D) settle_loads(row, from, length);
+    if (ROUTES) settle_loads(row, from, length);
     SYNC();
-    if (row.asymmetric) settle_turns(row);
+    if (ONE_WAY) settle_turns(row);
 }
 
 DEVICE void make(Row& row, const Move& m) {
     int between = m.b - m.a - m.la, length = m.la + between + m.lb;
+    if (ROUTES) {
+        touch(row, row.route[m.a - 1]);
+        touch(row, row.route[m.b - 1]);
+    }
     mark(row, node_at(row, m.a - 1));
     mark(row, node_at(row, m.b + m.lb));
     if (m.la) { mark(row, node_at(row, m.a)); mark(row, node_at(row, m.a + m.la - 1)); }

@@ -20,10 +20,14 @@ struct Job {
     i64* stream;          // R
     int* count;           // R x 6: rounds, moves, looks, rounds that found a new best, place of the scan, judged
     const u16* centre;    // R x C: nodes that kicks begin at
+    double* price;        // R x 3: of a unit of load beyond the capacity; rounds within it and rounds since it changed
+    u8* touched;          // R x D: routes that have changed since exchanges between routes were tried
     char* space;          // R x bytes, where a row's working memory does not fit on the chip
     i64 bytes;            // of a row's working memory
     double temperature;   // of acceptance, as a share of the cost ...
     double cooling;       // ... and its logarithm's change in each round
+    double margin;        // exchanges are tried with tours that cost no more than this share above the current one
+    double overload;      // the price at first, as a multiple of what a unit costs on average; 0: no overload
     int rows, nodes, depots, neighbours, variants, behind, before, words;
     int rounds;           // a row stops after so many in all ...
     int looks;            // ... and after so many looks in this launch
@@ -33,91 +37,16 @@ struct Job {
 };
 
 enum { ROUNDS, MOVES, LOOKS, BETTERS, SCAN, JUDGED, COUNTS };
+enum { WITHIN = 1, SEEN };  // places in a row's `price`
 
-DEVICE int next_dirty(const Row& row, int from) {
-    for (int k = 0, word = from >> 5; k <= row.words; k++, word++) {
-        if (word >= row.words) word = 0;
-        u32 bits = row.dirty[word];
-        if (k == 0) bits &= ~0u << (from & 31);
-        if (bits) return 32 * word + lowest_bit(bits);
-    }
-    return -1;
-}
-
-// How many of a node's neighbours, nearest first, moves are tried with: those that cut the edge behind the node, those
-// that cut the edge before it, and those that cut both. A new edge longer than every edge cut at its end does not pay.
-struct Reach {
-    int behind, before, both;
-};
-
-DEVICE Reach reach_of(const Row& row, int u) {
-    int all = row.K ? row.K : row.nodes - row.D;
-    if (!row.K || !(row.reach > 0)) return {all, all, all};
-    int place = row.pos[u], behind = 0, before = 0;
-    float next = row.reach * distance(row, u, node_at(row, place + 1));
-    float last = row.reach * distance(row, node_at(row, place - 1), u);
-    for (int k = row.lane; k < row.K; k += LANES) {
-        float away = distance(row, u, row.near[u * row.K + k]);
-        behind += away < next;
-        before += away < last;
-    }
-    behind = warp_sum(behind);
-    before = warp_sum(before);
-    return {behind, before, behind > before ? behind : before};
-}
-
-DEVICE int candidates(const Row& row, const Reach& reach) {
-    int near = reach.behind * row.VS + reach.before * (row.VP - row.VS) + reach.both * (row.V - row.VP);
-    return near + (row.D ? row.V : 0);
-}
-
-// The move with the given number at node u: false if there is none. The last ones go to the first empty route.
-DEVICE bool candidate(const Row& row, int u, int number, const Reach& reach, Move& m) {
-    int tried = reach.behind, first = 0, kinds = row.VS;
-    if (number >= tried * kinds) {
-        number -= tried * kinds;
-        tried = reach.before;
-        first = row.VS;
-        kinds = row.VP - row.VS;
-        if (number >= tried * kinds) {
-            number -= tried * kinds;
-            tried = reach.both;
-            first = row.VP;
-            kinds = row.V - row.VP;
-        }
-    }
-    int v, code;
-    if (number < tried * kinds) {
-        int which = number / kinds;
-        v = row.K ? row.near[u * row.K + which] : row.D + which;
-        code = row.codes[first + number - which * kinds];
-    } else {
-        if (row.empty < 0) return false;
-        v = row.tour[row.empty];
-        code = row.codes[number - tried * kinds];
-    }
-    return v != u && named(row, row.pos[u], row.pos[v], code, m) && feasible(row, m);
-}
-
-// The best move at a node, and what it gains: 0 if nothing gains enough.
-DEVICE float look(const Row& row, int u, Move& m) {
-    Reach reach = reach_of(row, u);
-    int count = candidates(row, reach);
-    float best = row.least;
-    u32 which = NONE;
-    for (int number = row.lane; number < count; number += LANES) {
-        Move trial;
-        if (!candidate(row, u, number, reach, trial)) continue;
-        float gained = gain(row, trial);
-        if (gained > best) { best = gained; which = number; }
-    }
-    // The highest gain; of equal ones the lowest number.
-    u32 top = warp_max(which == NONE ? 0 : bits_of(best));
-    if (top == 0) return 0;
-    which = warp_min(which != NONE && bits_of(best) == top ? which : NONE);
-    candidate(row, u, (int)which, reach, m);
-    return gain(row, m);
-}
+// See numba_impl.py.
+#define WINDOW 20
+#define SHARE 0.4
+#define FALL 0.85
+#define RISE 1.2
+#define LOWEST 1e-3
+#define HIGHEST 1e6
+#define FIRST 1e299
 
 DEVICE void copy(const Row& row, const u16* from, u16* to) {
     SYNC();
@@ -149,7 +78,9 @@ DEVICE Row open_row(const Job& job, int index, char* space) {
     row.C = job.centres;
     row.centre = job.centre + (i64)row.C * index;
     row.stream = (u64)job.stream[index];
-    lay_out(row, space);
+    row.price = job.price[3 * index];
+    row.touched = job.touched + (i64)row.D * index;
+    lay_out(row, space, ROUTES && EXCHANGES);
     copy(row, job.work + (i64)index * row.nodes, row.tour);
     for (int k = row.lane; k < row.words; k += LANES) row.dirty[k] = job.dirty[(i64)index * row.words + k];
     SYNC();
@@ -157,10 +88,12 @@ DEVICE Row open_row(const Job& job, int index, char* space) {
     return row;
 }
 
-// What comes of the tour of a round: a new best, the next current tour, or a way back to the current one.
-DEVICE void judge(Row& row, const Job& job, int index, double* cost, int* count) {
+// What comes of the tour of a round: a new best, the next current tour, or a way back to the current one. Was it within
+// the capacity?
+DEVICE bool judge(Row& row, const Job& job, int index, double* cost, int* count) {
     u16 *current = job.current + (i64)index * row.nodes, *best = job.best + (i64)index * row.nodes;
-    if (cost[0] < cost[2] - row.least) {
+    bool within = !PRICED || overload(row) == 0;
+    if (within && cost[0] < cost[2] - row.least) {
         copy(row, row.tour, best);
         cost[2] = cost[0];
         count[BETTERS]++;
@@ -178,7 +111,40 @@ DEVICE void judge(Row& row, const Job& job, int index, double* cost, int* count)
         cost[0] = cost[1];
         settle(row, 0, row.N);
     }
+    for (int route = row.lane; route < row.D; route += LANES) row.touched[route] = 0;
     count[JUDGED] = 1;
+    return within;
+}
+
+// The price of overload begins after the first descent, and falls where tours are mostly within the capacity.
+DEVICE void move_price(Row& row, const Job& job, int index, bool within, double* cost) {
+    double *price = job.price + 3 * index, seen = price[SEEN] + 1, kept = price[WITHIN] + within;
+    bool moves = !(PRICED && seen < WINDOW);
+    if (moves) {
+        int demand = 0;
+        for (int node = row.D + row.lane; node < row.nodes; node += LANES) demand += row.demand[node];
+        demand = warp_sum(demand);
+        double unit = cost[1] / (demand > 1 ? demand : 1), next = job.overload * unit;
+        if (PRICED) next = row.price * (kept > SHARE * WINDOW ? FALL : RISE);
+        if (next < LOWEST * unit) next = LOWEST * unit;
+        row.price = next < HIGHEST * unit ? next : HIGHEST * unit;
+        seen = kept = 0;
+        cost[0] = cost[1] = total_cost(row);
+    }
+    SYNC();
+    if (row.lane == 0) {
+        price[0] = row.price;
+        price[WITHIN] = kept;
+        price[SEEN] = seen;
+    }
+    SYNC();
+}
+
+// An exchange between two routes, if the tour is the first one or worth it; what it gains.
+DEVICE float swap_star(Row& row, const Job& job, const double* cost, int& looks) {
+    if (!ROUTES || !EXCHANGES) return 0;
+    if (cost[1] < FIRST && (cost[0] > cost[1] * (1 + job.margin) || fabs(cost[0] - cost[1]) <= row.least)) return 0;
+    return swapped(row, looks);
 }
 
 DEVICE void run_row(const Job& job, int index, char* space) {
@@ -190,8 +156,19 @@ DEVICE void run_row(const Job& job, int index, char* space) {
     SYNC();
     for (int looks = 0; looks < job.looks;) {
         int node = next_dirty(row, count[SCAN]);
+        SYNC();  // before a lane changes what others still read
         if (node < 0) {
-            if (!count[JUDGED]) judge(row, job, index, cost, count);
+            if (!count[JUDGED]) {
+                float gained = swap_star(row, job, cost, looks);
+                if (gained > 0) {
+                    cost[0] -= gained;
+                    count[MOVES]++;
+                    looks++;
+                    continue;
+                }
+                bool within = judge(row, job, index, cost, count);
+                if (ROUTES && OVERLOAD) move_price(row, job, index, within, cost);
+            }
             if (count[ROUNDS] >= job.rounds) break;
             cost[0] = kicked(row, job.kick);
             count[ROUNDS]++;
@@ -200,7 +177,6 @@ DEVICE void run_row(const Job& job, int index, char* space) {
             SYNC();
             continue;
         }
-        SYNC();
         if (row.lane == 0) row.dirty[node >> 5] &= ~(1u << (node & 31));
         SYNC();
         Move m;
@@ -236,6 +212,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) rounds(Job job) {
 }
 #else
 extern "C" void rounds(const Job* job) {
-    for (int index = 0; index < job->rows; index++) run_row(*job, index, job->space + job->bytes * index);
+    for (int index = 0; index < job->rows; index++) {
+        IN_WARP(run_row(*job, index, job->space + job->bytes * index));
+    }
 }
 #endif

@@ -1,6 +1,7 @@
-// What a warp does together. Compiled as plain C++ the warp has one lane, which is how these files are tested without
-// a GPU: there every sum over lanes is the lane's own number.
+// What a warp does together. These files are tested without a GPU as plain C++: with a warp of one lane, where every
+// sum over lanes is the lane's own number, and with one of 32 lanes that take turns (tests/kernels/warp_of_fibers.h).
 
+typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -8,6 +9,10 @@ typedef long long i64;
 
 #define NONE 0xffffffffu
 #define INFINITE 1e300
+#define FORBIDDEN 3e38f  // a cost that nothing gains
+#define TAKEN 0xffff     // no node
+#define PLACES 3         // insertions that are kept for each customer ...
+#define OFFERS 4         // ... whose costs are followed by what its own route saves without it
 
 #ifdef __CUDACC__
 #define DEVICE __device__ __forceinline__
@@ -42,26 +47,37 @@ DEVICE u32 warp_max(u32 x) {
 
 DEVICE u32 warp_min(u32 x) { return ~warp_max(~x); }
 DEVICE u32 bits_of(float x) { return __float_as_uint(x); }
+DEVICE float float_of(u32 bits) { return __uint_as_float(bits); }
 DEVICE int lowest_bit(u32 x) { return __ffs(x) - 1; }
+DEVICE void set_bits(u32* word, u32 bits) { atomicOr(word, bits); }
 #else
 #include <math.h>
 #include <string.h>
+#ifndef LANES
 #define DEVICE static inline
 #define ROUTINE static
 #define LANES 1
 #define LANE 0
 #define SYNC()
+#define IN_WARP(call) call
 
 template <typename T> DEVICE T warp_sum(T x) { return x; }
 template <typename T> DEVICE T sum_before(T) { return 0; }
 DEVICE u32 warp_max(u32 x) { return x; }
 DEVICE u32 warp_min(u32 x) { return x; }
+#endif
 DEVICE u32 bits_of(float x) {
     u32 bits;
     memcpy(&bits, &x, 4);
     return bits;
 }
+DEVICE float float_of(u32 bits) {
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
 DEVICE int lowest_bit(u32 x) { return __builtin_ctz(x); }
+DEVICE void set_bits(u32* word, u32 bits) { *word |= bits; }
 #endif
 
 DEVICE u64 mixed(u64 x) {
