@@ -200,7 +200,7 @@ def working_bytes(terrain: Terrain, exchanges: bool = False) -> int:
     size = 8 * (nodes + 1) * terrain.asymmetric + 4 * nodes * (terrain.depots > 0) + 4 * -(-nodes // 32)
     size += 2 * (4 * even + terrain.depots + 1)
     if exchanges and terrain.depots:
-        size += 4 * OFFERS * nodes + 4 * -(-terrain.depots // 32) + 2 * PLACES * even
+        size += 4 * (OFFERS * nodes + terrain.depots) + 2 * PLACES * even
     return -(-size // 16) * 16
 
 

@@ -103,14 +103,12 @@ def _swap(row, ra, rb):
 
 
 @bare()
-def _find_partners(row, route):
-    """Note in `lost` the routes of neighbours of a route's customers; without lists of neighbours, all others."""
-    for other in range(row.depots):
-        row.lost[other] = row.near.shape[1] == 0
-    for p in range(row.start[route] + 1, route_end(row, route)):
-        for k in range(row.near.shape[1]):
-            row.lost[row.route[row.pos[row.near[row.tour[p], k]]]] = 1
-    row.lost[route] = 0
+def _swap_with(row, ra, rb):
+    """The same unless the pair has been tried: `lost` has the routes that were tried with ra."""
+    if row.lost[rb]:
+        return ZERO
+    row.lost[rb] = 1
+    return ZERO if row.touched[rb] == TRIED else _swap(row, ra, rb)
 
 
 @bare()
@@ -121,10 +119,15 @@ def swapped(row):
     for ra in range(row.depots):
         if row.touched[ra] != CHANGED:
             continue
-        _find_partners(row, ra)
         for rb in range(row.depots):
-            if row.lost[rb] and row.touched[rb] != TRIED:
-                gained = _swap(row, ra, rb)
+            row.lost[rb] = rb == ra
+        for rb in range(row.depots if row.near.shape[1] == 0 else 0):
+            gained = _swap_with(row, ra, rb)
+            if gained > 0:
+                return gained
+        for p in range(row.start[ra] + 1, route_end(row, ra)):
+            for k in range(row.near.shape[1]):
+                gained = _swap_with(row, ra, row.route[row.pos[row.near[row.tour[p], k]]])
                 if gained > 0:
                     return gained
         row.touched[ra] = TRIED

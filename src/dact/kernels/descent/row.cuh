@@ -46,7 +46,7 @@ struct Row {
     u8* touched;     // of each route: has it changed since exchanges between routes were tried?
     float* offer;    // working memory of such exchanges, see swaps.cuh
     u16* after;
-    u32* partners;
+    u32* rank;
 };
 
 // Places the arrays of a row; `working_bytes` in job.py says how large they are.
@@ -60,8 +60,8 @@ DEVICE void lay_out(Row& row, char* space, bool exchanges) {
     space += 4 * row.words;
     if (exchanges) {
         row.offer = (float*)space;
-        row.partners = (u32*)(row.offer + OFFERS * row.nodes);
-        row.after = (u16*)(row.partners + (row.D + 31) / 32);
+        row.rank = (u32*)(row.offer + OFFERS * row.nodes);
+        row.after = (u16*)(row.rank + row.D);
         space = (char*)(row.after + PLACES * even);
     }
     row.tour = (u16*)space;

@@ -100,19 +100,29 @@ DEVICE float swap_best(Row& row, const Pair& pair) {
     return float_of(top);
 }
 
-// Sets a bit for each route that has a neighbour of a customer of this one; without lists of neighbours, for all.
-DEVICE void find_partners(Row& row, int route) {
+// Ranks the routes of neighbours of a route's customers by which of them comes first; without lists, all routes.
+DEVICE void rank_partners(Row& row, int route) {
     SYNC();
-    for (int word = row.lane; word < (row.D + 31) / 32; word += LANES) row.partners[word] = 0;
+    for (int other = row.lane; other < row.D; other += LANES) row.rank[other] = row.K ? NONE : other;
     SYNC();
-    int first = row.start[route] + 1, among = row.K ? row.K : row.D;
-    int pairs = row.K ? (route_end(row, route) - first) * row.K : row.D;
+    int first = row.start[route] + 1, pairs = (route_end(row, route) - first) * row.K;
     for (int number = row.lane; number < pairs; number += LANES) {
-        int other = number;
-        if (row.K) other = row.route[row.pos[row.near[row.tour[first + number / among] * row.K + number % among]]];
-        if (other != route) set_bits(&row.partners[other >> 5], 1u << (other & 31));
+        int u = row.tour[first + number / row.K], v = row.near[u * row.K + number % row.K];
+        lower(&row.rank[row.route[row.pos[v]]], number);
     }
     SYNC();
+}
+
+// The route with the lowest rank from this one on, which becomes its rank; -1 if there is none.
+DEVICE int next_partner(const Row& row, u32& rank) {
+    u32 least = NONE;
+    for (int route = row.lane; route < row.D; route += LANES)
+        if (row.rank[route] >= rank && row.rank[route] < least) least = row.rank[route];
+    rank = warp_min(least);
+    u32 which = NONE;
+    for (int route = row.lane; route < row.D; route += LANES)
+        if (row.rank[route] == rank && rank != NONE) which = route;
+    return (int)warp_min(which);
 }
 
 // Makes one exchange of a route that has changed; what it gains, 0 if there is none. Counts the pairs that it tries.
@@ -122,9 +132,10 @@ ROUTINE float swapped(Row& row, int& tries) {
     SYNC();
     for (int ra = 0; ra < row.D; ra++) {
         if (row.touched[ra] != CHANGED) continue;
-        find_partners(row, ra);
-        for (int rb = 0; rb < row.D; rb++) {
-            if (!(row.partners[rb >> 5] >> (rb & 31) & 1) || row.touched[rb] == TRIED) continue;
+        rank_partners(row, ra);
+        u32 rank = 0;
+        for (int rb = next_partner(row, rank); rb >= 0; rank++, rb = next_partner(row, rank)) {
+            if (rb == ra || row.touched[rb] == TRIED) continue;
             tries++;
             float gained = swap_best(row, pair_of(row, ra, rb));
             if (gained > 0) return gained;

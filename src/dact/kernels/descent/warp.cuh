@@ -49,7 +49,7 @@ DEVICE u32 warp_min(u32 x) { return ~warp_max(~x); }
 DEVICE u32 bits_of(float x) { return __float_as_uint(x); }
 DEVICE float float_of(u32 bits) { return __uint_as_float(bits); }
 DEVICE int lowest_bit(u32 x) { return __ffs(x) - 1; }
-DEVICE void set_bits(u32* word, u32 bits) { atomicOr(word, bits); }
+DEVICE void lower(u32* number, u32 to) { atomicMin(number, to); }
 #else
 #include <math.h>
 #include <string.h>
@@ -77,7 +77,7 @@ DEVICE float float_of(u32 bits) {
     return x;
 }
 DEVICE int lowest_bit(u32 x) { return __builtin_ctz(x); }
-DEVICE void set_bits(u32* word, u32 bits) { *word |= bits; }
+DEVICE void lower(u32* number, u32 to) { *number = to < *number ? to : *number; }
 #endif
 
 DEVICE u64 mixed(u64 x) {
