@@ -18,7 +18,7 @@ from numba import config
 from dact.kernels.descent.job import KICKS, Launch
 from dact.kernels.descent.numba_kicks import MOST_STRINGS, kicked, total_cost
 from dact.kernels.descent.numba_moves import FORBIDDEN, ZERO, burden, gain, make, named, overload, settle
-from dact.kernels.descent.numba_row import EMPTY, ONE, PRICE, Row, bare, copy, distance, draw, mark, node_at
+from dact.kernels.descent.numba_row import EMPTY, NO, ONE, PRICE, START, Row, bare, copy, distance, draw, mark, node_at
 from dact.kernels.descent.numba_swaps import PLACES, swapped
 from dact.kernels.nvrtc import cache_folder
 
@@ -106,15 +106,15 @@ def _best_of(row, u, v, first, last, best, move):
 @bare()
 def _look(row, u):
     """Gain of the best move at a node, and the move; 0 if nothing gains enough."""
-    reach, kinds = _reach_of(row, u), (0, row.behind, row.before, len(row.codes))
-    best, move = row.least, (False, 0, 0, 0, 0, False, False)
+    reach, kinds = _reach_of(row, u), (START, row.behind, row.before, len(row.codes))
+    best, move = row.least, (NO, START, START, START, START, NO, NO)
     for group in range(3):
         for which in range(reach[group] if kinds[group + 1] > kinds[group] else 0):
             v = np.int64(row.near[u, which]) if row.near.shape[1] else row.depots + which
             if v != u:
                 best, move = _best_of(row, u, v, kinds[group], kinds[group + 1], best, move)
     if row.depots and row.state[EMPTY] >= 0:
-        best, move = _best_of(row, u, np.int64(row.tour[row.state[EMPTY]]), 0, len(row.codes), best, move)
+        best, move = _best_of(row, u, np.int64(row.tour[row.state[EMPTY]]), START, len(row.codes), best, move)
     return best if move[0] else ZERO, move
 
 
@@ -155,14 +155,14 @@ def _judge(row, current, best, cost, count, temperature, cooling):
     else:
         copy(current, row.tour, row.nodes)
         cost[0] = cost[1]
-        settle(row, 0, row.nodes)
+        settle(row, START, row.nodes)
     for route in range(row.depots):
         row.touched[route] = 0
     count[JUDGED] = 1
     return within
 
 
-@bare()
+@bare(inline="always")
 def _swap_star(row, cost, margin):
     """An exchange between two routes, if the tour is the first one or worth it; what it gains."""
     if not row.depots or margin == 0:
@@ -172,9 +172,9 @@ def _swap_star(row, cost, margin):
     return swapped(row)
 
 
-@bare(nogil=True)
+@bare(inline="always")
 def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperature, cooling, margin, price):
-    settle(row, 0, row.nodes)
+    settle(row, START, row.nodes)
     while looks_left > 0:
         looks_left -= 1
         node = _next_dirty(row, count[SCAN])

@@ -19,6 +19,7 @@ from dact.kernels.descent.numba_moves import (
 from dact.kernels.descent.numba_row import (
     LENGTH,
     PRICE,
+    START,
     bare,
     copy,
     distance,
@@ -157,7 +158,7 @@ def _ruin(row, size, window):
             to += 1
     copy(row.spare, row.tour, row.nodes)
     row.state[LENGTH] = left
-    settle(row, 0, left)
+    settle(row, START, left)
 
 
 @bare()
@@ -242,11 +243,13 @@ def _recreate(row):
 @bare()
 def kicked(row, kind, size, window):
     """Kick the tour and return its cost, infinite if a node could not be inserted."""
-    if kind != RUIN:
+    whole = True
+    if kind == RUIN:
+        _ruin(row, size, window)
+        whole = _recreate(row)
+    else:
         _kick_by_moves(row, kind, size, window)
-        return total_cost(row)
-    _ruin(row, size, window)
-    if _recreate(row):
+    if whole:
         return total_cost(row)
     row.state[LENGTH] = row.nodes
     for word in range(len(row.dirty)):

@@ -17,6 +17,8 @@ LENGTH, EMPTY = 0, 1
 PRICE = 0
 """The place in `price` of the price of overload."""
 ONE = np.uint32(1)
+NO, START = np.bool_(False), np.int64(0)
+"""As arguments of these types, not literals: Numba would compile a function again for each combination of literals."""
 GROWTH = np.uint64(0x9E3779B97F4A7C15)
 FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 

@@ -8,7 +8,7 @@ Only routes that have changed since the last such pass are tried, with the route
 import numpy as np
 
 from dact.kernels.descent.numba_moves import ZERO, beyond, load_of, make
-from dact.kernels.descent.numba_row import PRICE, bare, distance, node_at, route_end
+from dact.kernels.descent.numba_row import NO, PRICE, bare, distance, node_at, route_end
 
 PLACES, SAVED = 3, 3
 """Insertion places that are kept for each customer, and the column of what its own route saves without it."""
@@ -61,15 +61,6 @@ def _cheapest(row, u, v):
 
 
 @bare()
-def _relocate(row, u, after):
-    place, to = row.pos[u], row.pos[after] + 1
-    if to <= place:
-        make(row, to, 0, place, 1, False, False)
-    else:
-        make(row, place, 1, to, 0, False, False)
-
-
-@bare()
 def _swap(row, ra, rb):
     """Make the best exchange between two routes; what it gains, 0 if nothing gains enough."""
     load_a, load_b = load_of(row, ra), load_of(row, rb)
@@ -97,18 +88,11 @@ def _swap(row, ra, rb):
                 best, one, other, after_one, after_other = saved - cost_v, u, v, after_u, after_v
     if one < 0:
         return ZERO
-    _relocate(row, one, after_one)
-    _relocate(row, other, after_other)
+    for node, after in ((one, after_one), (other, after_other)):
+        place, to = row.pos[node], row.pos[after] + 1
+        taken = np.int64(to <= place)
+        make(row, min(to, place), 1 - taken, max(to, place), taken, NO, NO)
     return best
-
-
-@bare()
-def _swap_with(row, ra, rb):
-    """The same unless the pair has been tried: `lost` has the routes that were tried with ra."""
-    if row.lost[rb]:
-        return ZERO
-    row.lost[rb] = 1
-    return ZERO if row.touched[rb] == TRIED else _swap(row, ra, rb)
 
 
 @bare()
@@ -116,19 +100,22 @@ def swapped(row):
     """Make one exchange of a route that has changed; what it gains, 0 if there is none."""
     for route in range(row.depots):
         row.touched[route] = row.touched[route] == CHANGED
+    neighbours = row.near.shape[1]
     for ra in range(row.depots):
         if row.touched[ra] != CHANGED:
             continue
+        first, customers = row.start[ra] + 1, route_end(row, ra) - row.start[ra] - 1
         for rb in range(row.depots):
             row.lost[rb] = rb == ra
-        for rb in range(row.depots if row.near.shape[1] == 0 else 0):
-            gained = _swap_with(row, ra, rb)
+        for number in range(customers * neighbours if neighbours else row.depots):
+            rb = number
+            if neighbours:
+                rb = row.route[row.pos[row.near[row.tour[first + number // neighbours], number % neighbours]]]
+            if row.lost[rb] or row.touched[rb] == TRIED:
+                continue
+            row.lost[rb] = 1
+            gained = _swap(row, ra, rb)
             if gained > 0:
                 return gained
-        for p in range(row.start[ra] + 1, route_end(row, ra)):
-            for k in range(row.near.shape[1]):
-                gained = _swap_with(row, ra, row.route[row.pos[row.near[row.tour[p], k]]])
-                if gained > 0:
-                    return gained
         row.touched[ra] = TRIED
     return ZERO
