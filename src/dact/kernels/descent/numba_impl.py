@@ -209,7 +209,7 @@ def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperat
 def _run_rows(
     first, last, depots, matrix, xy, dist, which, one_way, demand, capacity, near, least, source, codes, behind,
     before, work, current, best, cost, dirty, stream, count, centre, rounds, looks, kick, reach, temperature, cooling,
-    margin, first_price, prices, touched, space, turn, offer, after,
+    margin, first_price, prices, touched, space, turn, leg, offer, after,
 ):  # fmt: skip
     """Advance rows first .. last - 1. One compiled function, so that all of it is kept in the cache."""
     nodes = work.shape[1]
@@ -222,7 +222,7 @@ def _run_rows(
             nodes, depots, np.int64(capacity[instance]), least[instance], reach, one_way[instance] != 0, matrix,
             xy[place], dist[table], demand[instance], near[instance], codes, behind, before, space[0], space[1],
             space[2], space[3], space[4], space[5], turn, dirty[index], space[6], space[7], stream[index : index + 1],
-            centre[index], prices[index], touched[index], offer, after,
+            centre[index], prices[index], touched[index], leg, offer, after,
         )  # fmt: skip
         _run_row(
             row, current[index], best[index], cost[index], count[index], rounds, looks, kick, temperature, cooling,
@@ -256,7 +256,7 @@ def launch_numba(launch: Launch) -> None:
         width = max(terrain.nodes + 1, terrain.depots + 1, MOST_STRINGS)
         turn = np.empty(terrain.nodes + 1 if terrain.asymmetric else 1)
         offer, after = np.empty((width, PLACES + 1), np.float32), np.empty((width, PLACES), np.int64)
-        _run_rows(*part, *arguments, np.empty((8, width), np.int64), turn, offer, after)
+        _run_rows(*part, *arguments, np.empty((8, width), np.int64), turn, np.empty(width, np.float32), offer, after)
 
     if threads == 1 or count == 1:
         run((0, count))

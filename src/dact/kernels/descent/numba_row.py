@@ -62,6 +62,7 @@ class Row(NamedTuple):
     """See `Rows.price_R3`."""
     touched: Any
     """Is 1 for routes that have changed since exchanges between routes were tried."""
+    leg: Any
     offer: Any
     after: Any
     """Working memory of such exchanges, see numba_swaps.py."""

@@ -25,14 +25,18 @@ def _detour(row, before, node, behind):
 @bare()
 def _list_places(row, guests, host):
     """For each customer of one route, the cheapest insertions into another: costs, and the nodes they follow."""
+    first, last = row.start[host], route_end(row, host)
+    for q in range(first, last):
+        row.leg[q - first] = distance(row, row.tour[q], node_at(row, q + 1))
     for p in range(row.start[guests] + 1, route_end(row, guests)):
         u = row.tour[p]
         c0, c1, c2, a0, a1, a2 = INFINITE, INFINITE, INFINITE, -1, -1, -1
-        here = row.tour[row.start[host]]
+        here = row.tour[first]
         to_here = distance(row, here, u)
-        for q in range(row.start[host] + 1, route_end(row, host) + 1):
-            there = node_at(row, q)
-            more = to_here + distance(row, u, there) - distance(row, here, there)
+        for q in range(first, last):
+            there = node_at(row, q + 1)
+            from_u = distance(row, u, there)
+            more = to_here + from_u - row.leg[q - first]
             if more < c0:
                 c0, c1, c2, a0, a1, a2 = more, c0, c1, here, a0, a1
             elif more < c1:
@@ -40,7 +44,7 @@ def _list_places(row, guests, host):
             elif more < c2:
                 c2, a2 = more, here
             here = there
-            to_here = distance(row, here, u)
+            to_here = distance(row, here, u) if row.asymmetric else from_u
         row.offer[u, 0], row.offer[u, 1], row.offer[u, 2] = c0, c1, c2
         row.after[u, 0], row.after[u, 1], row.after[u, 2] = a0, a1, a2
         row.offer[u, SAVED] = _detour(row, row.tour[p - 1], u, node_at(row, p + 1))
@@ -104,18 +108,17 @@ def swapped(row):
     for ra in range(row.depots):
         if row.touched[ra] != CHANGED:
             continue
-        first, customers = row.start[ra] + 1, route_end(row, ra) - row.start[ra] - 1
         for rb in range(row.depots):
             row.lost[rb] = rb == ra
-        for number in range(customers * neighbours if neighbours else row.depots):
-            rb = number
-            if neighbours:
-                rb = row.route[row.pos[row.near[row.tour[first + number // neighbours], number % neighbours]]]
-            if row.lost[rb] or row.touched[rb] == TRIED:
-                continue
-            row.lost[rb] = 1
-            gained = _swap(row, ra, rb)
-            if gained > 0:
-                return gained
+        first = row.start[ra] + 1
+        for p in range(first, route_end(row, ra) if neighbours else first + 1):
+            for k in range(neighbours if neighbours else row.depots):
+                rb = row.route[row.pos[row.near[row.tour[p], k]]] if neighbours else k
+                if row.lost[rb] or row.touched[rb] == TRIED:
+                    continue
+                row.lost[rb] = 1
+                gained = _swap(row, ra, rb)
+                if gained > 0:
+                    return gained
         row.touched[ra] = TRIED
     return ZERO
