@@ -18,9 +18,10 @@ from dact.threads import one_thread_per_operation
 from dact.training.checkpoint import Checkpoint, Progress, load_checkpoint
 from dact.training.config import NetworkConfig, TrainConfig, changed, from_dict, load_config, network_of, to_toml
 from dact.training.foresight import refuse_beyond_this_machine, refuse_long_segments
+from dact.training.guide import guided
 from dact.training.instances import InstanceSource
 from dact.training.keeping import CHECKPOINT
-from dact.training.learner import Learner
+from dact.training.learner import Learner, stream
 from dact.training.networks import Networks, fresh_networks, make_networks
 from dact.training.recorder import Recorder, Silence, Watch
 from dact.training.rollout import Task
@@ -143,8 +144,10 @@ def make_trainer(
     # Settings of the networks come from the initial weights, so that config and card describe what is trained.
     config = replace(config, critic=networks.policy.config.critic_config)
     graph = runtime.graph == "true"
+    # Beside the streams of the learner: every process solves instances of its own.
+    solver = stream(config.seed, -1 - team.rank, networks.device)
     learner = Learner(
-        networks, task, source, config.ppo, seed=config.seed, graph=graph, curriculum=config.curriculum, team=team
+        networks, task, guided(source, config.guide, solver), config.ppo, seed=config.seed, graph=graph, curriculum=config.curriculum, team=team
     )
     validation = Validation(networks, task, source, config.validation) if team.leads else None
     trainer = Trainer(config, learner, validation, recorder, folder)

@@ -10,6 +10,7 @@ from dact.operators import OPERATORS
 from dact.policy import CriticConfig, DecoderConfig, EncoderConfig, PolicyConfig, PositionConfig
 from dact.problems import PROBLEMS, InstanceConfig, Problem
 from dact.training.curriculum import CurriculumConfig, ScheduleConfig
+from dact.training.guide import GuideConfig
 from dact.training.networks import RuntimeConfig
 from dact.training.ppo import PpoConfig
 from dact.training.validation import ValidationConfig
@@ -94,6 +95,7 @@ class TrainConfig:
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
     ppo: PpoConfig = field(default_factory=PpoConfig)
+    guide: GuideConfig = field(default_factory=GuideConfig)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
     runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
     network: NetworkConfig = field(default_factory=NetworkConfig)

@@ -19,7 +19,7 @@ from dact.problems import Batch
 from dact.search import Engine, SearchState
 from dact.training.buffers import fields
 from dact.training.ppo import PpoConfig
-from dact.training.rollout import Credit, Segment, Task, Walk, choose, seen, walk
+from dact.training.rollout import Credit, Segment, Task, Walk, choose, rewards, seen, walk
 
 FLOOR = 0.5
 """Added to the size of every advantage when moves are sampled, in units of its mean."""
@@ -52,7 +52,7 @@ def group_rollout(
     """Gather groups and make a segment's steps. Returns the state after them and all moves, or a share of the moves,
     sampled by the size of their advantages."""
     after, steps = walk(engine, batch, gathered(state, config), config.segment)
-    reward_TB = steps.incumbent_ZB[:-1] - steps.incumbent_ZB[1:]
+    reward_TB = rewards(batch, steps)
     credit = credit_of(reward_TB, config)
     moves = reward_TB.numel()
     count = max(1, round(config.share * moves))
@@ -90,7 +90,7 @@ def _record(task: Task, batch: Batch, steps: Walk, move_C: Tensor, weight_C: Ten
 
     tour_CN, last_C2 = chosen(steps.tour_ZBN[:-1]), chosen(steps.last_TB2)
     features_CNF, open_CNN = seen(task, batch.take(move_C % batch.rows), tour_CN, last_C2)
-    reward_TB = steps.incumbent_ZB[:-1] - steps.incumbent_ZB[1:]
+    reward_TB = rewards(batch, steps)
     return Segment(
         features_TBNF=features_CNF.unsqueeze(0),
         open_TBNN=open_CNN.unsqueeze(0),

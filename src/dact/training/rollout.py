@@ -16,6 +16,7 @@ from dact.kernels.row_draws import STEP, row_draws
 from dact.operators import OPERATORS
 from dact.problems import Batch, Problem
 from dact.search import NEVER, Engine, SearchConfig, SearchState, look
+from dact.training.guide import SolvedBatch
 
 FLOOR = 2.0
 """Reward added to every row when rows are sampled, in mean rewards; measured in docs/log.md."""
@@ -113,6 +114,12 @@ def walk(engine: Engine, batch: Batch, state: SearchState, steps: int) -> tuple[
     )
 
 
+def rewards(batch: Batch, made: Walk) -> Tensor:
+    """(T, B): what the incumbents gained, and what a guide pays."""
+    gain_TB = made.incumbent_ZB[:-1] - made.incumbent_ZB[1:]
+    return gain_TB + batch.rewards(made.tour_ZBN) if isinstance(batch, SolvedBatch) else gain_TB
+
+
 def choose(gain_B: Tensor, count: int, draw_B: Tensor, floor: float = FLOOR) -> tuple[Tensor, Tensor]:
     """Sample rows for an update, more likely those with higher rewards, with weights that keep means unbiased.
 
@@ -139,7 +146,7 @@ def _segment(task: Task, batch: Batch, made: Walk, weight_B: Tensor) -> Segment:
         open_TBNN=open_RNN.view(steps, batch.rows, *open_RNN.shape[1:]),
         move_TB2=made.move_TB2,
         log_prob_TB=made.log_prob_TB,
-        reward_TB=made.incumbent_ZB[:-1] - made.incumbent_ZB[1:],
+        reward_TB=rewards(batch, made),
         end_BNF=features_ZBNF[-1],
         standing_ZB2=standing(batch, made.cost_ZB, made.incumbent_ZB),
         weight_B=weight_B,
