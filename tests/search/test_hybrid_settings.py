@@ -1,4 +1,4 @@
-"""What the settings of the hybrid search become, by problem and device."""
+"""What the settings of the hybrid search become, by problem."""
 
 from dataclasses import replace
 
@@ -28,22 +28,18 @@ def test_bridges_need_tours_without_depots() -> None:
     assert settled(replace(HybridConfig(), kick="bridge"), 30, 0, 1).kick.kick == "bridge"
 
 
-def test_overload_by_device() -> None:
-    """Overloaded routes on the way are usual for routes on a CPU, and on a GPU where they are asked for."""
+def test_overload_is_for_routes() -> None:
+    """Overloaded routes on the way are usual where there are routes."""
     usual, asked = HybridConfig(), HybridConfig(overload=0.5)
     assert settled(usual, 30, 5, 1).overload > settled(asked, 30, 5, 1).overload == 0.5
-    assert settled(HybridConfig(overload=0), 30, 5, 1).overload == settled(usual, 30, 5, 1, gpu=True).overload == 0
-    assert settled(usual, 30, 0, 1).overload == 0
-    assert settled(asked, 30, 5, 1, gpu=True).overload == 0.5
+    assert settled(HybridConfig(overload=0), 30, 5, 1).overload == 0
+    assert settled(usual, 30, 0, 1).overload == settled(asked, 30, 0, 1).overload == 0
 
 
-def test_exchanges_between_routes_by_device() -> None:
-    """swap_star is usual for routes on a CPU, and on a GPU where it is asked for."""
+def test_exchanges_between_routes() -> None:
+    """swap_star is usual where there are routes."""
     usual, asked = HybridConfig(), HybridConfig(neighbourhoods="or_opt+swap_star")
     assert settled(usual, 30, 5, 1).margin == settled(asked, 30, 5, 1).margin > 0
-    assert settled(usual, 30, 5, 1).neighbourhoods == settled(usual, 30, 5, 1, gpu=True).neighbourhoods
     assert settled(usual, 30, 0, 1).margin == settled(asked, 30, 0, 1).margin == 0
-    assert settled(usual, 30, 5, 1, gpu=True).margin == 0
-    assert settled(asked, 30, 5, 1, gpu=True).margin == settled(asked, 30, 5, 1).margin
     with pytest.raises(ValueError, match="'swap_star' needs another"):
         settled(HybridConfig(neighbourhoods="swap_star"), 30, 5, 1)

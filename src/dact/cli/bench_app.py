@@ -154,7 +154,7 @@ def bench_hybrid(
     variant: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="VARIANT",
+            metavar="SETTINGS",
             help="usual, pairs, nearby, bridge, ruin, policy, or settings as kick=pairs,kick_size=8, with or without "
             "a name before them (small: kick_size=2); again for others. The first is the one to compare with.",
         ),

@@ -61,7 +61,11 @@ class HybridRequest:
         inputs = read_inputs(InputRequest(files=self.files, start="greedy", max_nodes=MAX_NODES))
         if inputs.faults:
             raise inputs.faults[0]
-        return FilesBench(name=" ".join(str(file) for file in self.files), members=inputs.instances)
+        few = len(self.files) <= 3
+        name = (
+            " ".join(str(file) for file in self.files) if few else f"{len(self.files)} files of {self.files[0].parent}"
+        )
+        return FilesBench(name=name, members=inputs.instances)
 
     def limits(self) -> list[Limit]:
         """Seconds and rounds that were asked for."""

@@ -64,7 +64,7 @@ class HybridSearcher(StepByStep):
     def prepare(self, batch: Batch, state: SearchState) -> None:
         """Compile the kernels, or load them from the cache."""
         first_I, tour_IN = torch.zeros(1, dtype=torch.long, device=batch.device), state.tour_BN[:1]
-        settings = settled(self.config, batch.length, batch.depots, self.walks, gpu=batch.device.type == "cuda")
+        settings = settled(self.config, batch.length, batch.depots, self.walks)
         descent.compile_form(
             terrain_of(batch.take(first_I), tour_IN, 0),
             exchanges=settings.margin > 0,
@@ -115,7 +115,7 @@ class HybridSearcher(StepByStep):
         """Rows that begin with a descent from the state's tours."""
         device, instances = batch.device, batch.rows // self.walks
         first_I = self.walks * torch.arange(instances, device=device)
-        settings = settled(self.config, batch.length, batch.depots, self.walks, gpu=device.type == "cuda")
+        settings = settled(self.config, batch.length, batch.depots, self.walks)
         terrain = terrain_of(batch.take(first_I), state.tour_BN[first_I], settings.neighbours)
         source_R = torch.arange(batch.rows, device=device) // self.walks
         rows = descent.start_rows(terrain, state.tour_BN, source_R, state.stream_B)

@@ -43,7 +43,7 @@ class HybridConfig:
     """Final over initial temperature."""
     overload: float = -1.0
     """First price of a unit of load beyond the capacity, as a multiple of what a unit costs on average: routes may be
-    overloaded on the way, the answer's never are. 0: never, which is the default on a GPU."""
+    overloaded on the way, the answer's never are. 0: never."""
     takeover: int = 0
     """Rounds between takeovers: the worse half of an instance's walks continues from the tours of the better half."""
 
@@ -68,7 +68,7 @@ class HybridConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Settled:
-    """Settings with all defaults resolved, for instances of one size on one device."""
+    """Settings with all defaults resolved, for instances of one size."""
 
     kick: descent.KickConfig
     neighbours: int
@@ -84,7 +84,7 @@ class Settled:
     """See `Launch.overload`."""
 
 
-def settled(config: HybridConfig, length: int, depots: int, walks: int, *, gpu: bool = False) -> Settled:
+def settled(config: HybridConfig, length: int, depots: int, walks: int) -> Settled:
     """The settings in use. docs/log.md has the measurements behind the defaults."""
     kick = config.kick
     if kick == AUTO:
@@ -93,7 +93,7 @@ def settled(config: HybridConfig, length: int, depots: int, walks: int, *, gpu: 
         raise ValueError("kick 'bridge' is for tours without depots: choose pairs, nearby or ruin")
     size, window = {"ruin": (5, 10), "bridge": (3, 30), "pairs": (4, 1), "nearby": (8, 10)}[kick]
     window = min(window, max(1, (length - 1) // 3))
-    moves = _moves(config, depots, gpu)
+    moves = _moves(config, depots)
     mean_legs = (1.0 if depots else 0.2) if config.temperature < 0 else config.temperature
     return Settled(
         kick=descent.KickConfig(
@@ -107,21 +107,15 @@ def settled(config: HybridConfig, length: int, depots: int, walks: int, *, gpu: 
         temperature=mean_legs / length,
         cooling=config.cooling or (0.1 if depots else 0.01),
         margin=SWAP_MARGIN / length if descent.SWAP_STAR in moves else 0.0,
-        overload=_overload(config, gpu) if depots else 0.0,
+        overload=(OVERLOAD if config.overload < 0 else config.overload) if depots else 0.0,
         takeover=config.takeover or (20 if walks > MANY else 100),
     )
 
 
-def _overload(config: HybridConfig, gpu: bool) -> float:
-    """The first price of overload. Its worth on a GPU has not been measured."""
-    return config.overload if config.overload >= 0 else 0.0 if gpu else OVERLOAD
-
-
-def _moves(config: HybridConfig, depots: int, gpu: bool) -> tuple[str, ...]:
-    """The kinds of moves: swap_star is for routes. Its worth on a GPU has not been measured."""
+def _moves(config: HybridConfig, depots: int) -> tuple[str, ...]:
+    """The kinds of moves: swap_star is for routes."""
     if config.neighbourhoods == AUTO:
-        routes = (*descent.NEIGHBOURHOODS, descent.SWAP_STAR)
-        return ("two_opt", "or_opt") if not depots else routes[:-1] if gpu else routes
+        return (*descent.NEIGHBOURHOODS, descent.SWAP_STAR) if depots else ("two_opt", "or_opt")
     moves = tuple(config.neighbourhoods.split("+"))
     others = tuple(name for name in moves if name != descent.SWAP_STAR)
     if not others:

@@ -147,7 +147,14 @@ def make_trainer(
     # Beside the streams of the learner: every process solves instances of its own.
     solver = stream(config.seed, -1 - team.rank, networks.device)
     learner = Learner(
-        networks, task, guided(source, config.guide, solver), config.ppo, seed=config.seed, graph=graph, curriculum=config.curriculum, team=team
+        networks,
+        task,
+        guided(source, config.guide, solver),
+        config.ppo,
+        seed=config.seed,
+        graph=graph,
+        curriculum=config.curriculum,
+        team=team,
     )
     validation = Validation(networks, task, source, config.validation) if team.leads else None
     trainer = Trainer(config, learner, validation, recorder, folder)
