@@ -54,3 +54,19 @@ def test_matrix_without_coordinates(dact, tmp_path: Path):
     record = dact("solve", path, "--steps", 5, "--json", "--plot", tmp_path / "matrix.svg").record
     assert record["cost"] == 4
     assert isinstance(record["cost"], int)
+
+
+def test_options_are_not_named_by_their_metavar():
+    """Some versions of Typer take a metavar for the option's name where the two are the same word."""
+    from typer.main import get_command
+
+    from dact.cli.app import app
+
+    def options(command, path):
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from options(inner, f"{path} {name}")
+        yield from ((path, each) for each in command.params if each.param_type_name == "option")
+
+    for path, option in options(get_command(app), "dact"):
+        assert (option.metavar or "").lower() != option.name, (path, option.name)
+        assert all(name == name.lower() for name in option.opts), (path, option.opts)

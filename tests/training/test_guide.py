@@ -53,7 +53,7 @@ def test_nodes_without_depots_count_alike():
 
 
 def test_random_tours_against_sets_of_legs():
-    """Where no customer is alone on a route, it is half the number of ends at customers of legs that both tours have."""
+    """Where no customer is alone on a route, it is half the ends at customers of the legs that both tours have."""
     generator = torch.Generator().manual_seed(5)
     depots, customers = 2, 7
     for _ in range(30):

@@ -1,8 +1,8 @@
 """Training on solved instances: a reward for neighbours that are as in a good solution.
 
 The reward for a better incumbent is rare late in a search, and says nothing of the moves before it. Here instances are
-solved by the hybrid search before training begins. Beside the paper's reward, a move is paid for every neighbour that it
-gives a customer as in that solution, and pays for every one that it takes away. The policy never sees the solutions.
+solved by the hybrid search before training begins. Beside the paper's reward, a move is paid for every neighbour that
+it gives a customer as in that solution, and pays for every one that it takes away. The policy never sees the solutions.
 
 Shape letters: P solved instances, B rows, Z states, N tour length.
 """
@@ -29,7 +29,7 @@ class GuideConfig:
     weight: float = 0.0
     """Reward for a leg of the solution, in mean legs of it; 0: no instances are solved."""
     instances: int = 20_000
-    """Instances of each size that are solved before training begins. Batches draw from them, under random symmetries."""
+    """Instances of each size that are solved before training. Batches draw from them, under random symmetries."""
     rounds: int = 500
     """Rounds of the hybrid search for each."""
 

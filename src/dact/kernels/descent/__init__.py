@@ -19,7 +19,7 @@ from dact.kernels.descent.terrain import make_terrain
 
 FULL_LOOKS = 16
 """The same where every look tries all nodes."""
-LOOKS = 2_000
+LOOKS = 1_200
 """Looks per row and launch: some tens of milliseconds, after which the host can stop the search."""
 
 
