@@ -8,9 +8,11 @@ import torch
 
 from dact.problems import PROBLEMS
 from dact.symmetries import SYMMETRIES
+from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer
 from dact.training.guide import GuideConfig, GuidedSource, SolvedBatch, guided, legs_alike, neighbours
 from dact.training.instances import InstanceSource
+from dact.training.keeping import CHECKPOINT
 from dact.training.recorder import Silence
 from dact.training.rollout import rollout, walk
 
@@ -144,3 +146,18 @@ def test_wrong_settings_are_named(wrong, told):
     """In one sentence."""
     with pytest.raises(ValueError, match=told):
         GuideConfig(**wrong)
+
+
+def test_a_run_with_a_guide_goes_on(tiny, train, tmp_path, caplog):
+    """Its checkpoint has the batch with its solutions, and instances are solved again; a changed guide is refused."""
+    guide = {"weight": 0.5, "instances": 6, "rounds": 5}
+    caplog.set_level("INFO")
+    train(tmp_path / "run", tiny(guide=guide), segments=4)
+    assert "solving 6 instances for the guide, 5 rounds each" in caplog.text
+    assert train(tmp_path, resume=tmp_path / "run").finished
+    whole = train(tmp_path / "whole", tiny(guide=guide))
+    assert whole.finished
+    ends = [load_checkpoint(tmp_path / name / CHECKPOINT).tensors for name in ("run", "whole")]
+    assert all(torch.equal(each, ends[1][name]) for name, each in ends[0].items())
+    with pytest.raises(ValueError, match=r"'guide\.weight' of a run that goes on cannot change from 0\.5 to 0\.1"):
+        train(tmp_path, resume=tmp_path / "run", settings=["guide.weight=0.1"])

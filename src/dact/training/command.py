@@ -34,8 +34,8 @@ FIXED = (
     *("seed", "schedule.horizon", "ppo.segment", "curriculum.horizons", "curriculum.ages"),
     *("operator", "idle_moves", *(f"validation.{name}" for name in ("file", "count", "seed", "steps", "patience"))),
 )
-"""Settings that cannot change when a run is resumed, besides networks and instances: they fix tensor shapes, units of
-progress, or how the best costs were measured."""
+"""Settings that cannot change when a run is resumed, besides networks, instances and the guide: they fix tensor shapes,
+units of progress, or how the best costs were measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +195,7 @@ def _settled(config: Path | None, checkpoint: Checkpoint | None, settings: Seque
 
 
 def _refuse_changes(before: TrainConfig, after: TrainConfig) -> None:
-    tables = ("network", "critic", "instances")
+    tables = ("network", "critic", "instances", "guide")
     whole = (f"{table}.{each.name}" for table in tables for each in fields(getattr(after, table)))
     for path in (*FIXED, *whole):
         was, wanted = (attrgetter(path)(config) for config in (before, after))

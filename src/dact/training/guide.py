@@ -7,6 +7,7 @@ it gives a customer as in that solution, and pays for every one that it takes aw
 Shape letters: P solved instances, B rows, Z states, N tour length.
 """
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,8 @@ from dact.search.hybrid import HybridSearcher
 from dact.search.hybrid_settings import HybridConfig
 from dact.symmetries import MOST, SYMMETRIES
 from dact.training.instances import InstanceSource
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +90,7 @@ def guided(source: InstanceSource, config: GuideConfig, generator: Generator) ->
     """A source of instances that are solved here, on the generator's device; the same one if nothing is paid."""
     if config.weight == 0:
         return source
+    log.info("solving %s instances for the guide, %s rounds each", f"{config.instances:,}", f"{config.rounds:,}")
     solved = {each.size: _solved(each, config, generator) for each in source.each()}
     return GuidedSource(**vars(source), solved=solved)
 
