@@ -1,6 +1,7 @@
 """Exchanges of two customers between routes (SWAP*): the reference against brute force, the forms against it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations, pairwise, product
 
 import pytest
@@ -22,7 +23,7 @@ from descent_cases import (
     terrain_of,
 )
 
-from dact.kernels.descent.job import KickConfig, Terrain
+from dact.kernels.descent.job import COUNTS, KickConfig, Terrain
 from dact.kernels.descent.reference import best_moves_reference
 from dact.kernels.descent.reference_swaps import best_swaps_reference
 
@@ -133,3 +134,37 @@ def test_forms_agree(form_named: Callable[[str], Form], pair: tuple[str, str], n
             finish(form, descent(terrain, rows, settings=settings, rounds=40, temperature=0.02, **others))
             ends.append(rows)
         assert same(*ends)
+
+
+@pytest.mark.parametrize("kick", ["ruin", "nearby"])
+@pytest.mark.parametrize("overload", [0.0, 0.5])
+@pytest.mark.parametrize("pair", list(combinations(FORMS, 2)), ids="-".join)
+def test_forms_agree_after_every_launch(
+    form_named: Callable[[str], Form], pair: tuple[str, str], overload: float, kick: str
+) -> None:
+    """Two forms are at the same point after every few looks, which routes have changed included."""
+    tour_BN = starts(CASES["cvrp of 53"])
+    terrain = terrain_of(CASES["cvrp of 53"], tour_BN, 8)
+    settings = KickConfig(kick=kick, size=4, window=6, reach=0)
+    ends = [begin(terrain, tour_BN) for _ in pair]
+    for _ in range(400):
+        for form, rows in zip(map(form_named, pair), ends, strict=True):
+            form(descent(terrain, rows, settings=settings, rounds=99, looks=3, margin=ALWAYS, overload=overload))
+        assert same(*ends)
+    assert ends[0].count_R6[:, 0].min() > 1
+
+
+def test_pairs_of_long_routes_take_more_looks(form: Form) -> None:
+    """So that launches are not much longer where routes are long: this one ends after two routes of 26 customers."""
+    batch, tour_BN = CASES["cvrp of 52"], starts(CASES["cvrp of 52"])
+    batch = replace(batch, capacity_B=torch.full_like(batch.capacity_B, 10_000))
+    customer_C = torch.arange(batch.depots, batch.length)
+    half = torch.cat((torch.tensor([0]), customer_C[:26], torch.tensor([1]), customer_C[26:]))
+    tour_BN = torch.cat((half, torch.arange(2, batch.depots))).expand(len(tour_BN), -1)
+    terrain, settings = terrain_of(batch, tour_BN), KickConfig(reach=0)
+    rows = begin(terrain, tour_BN)
+    rows.dirty_RW.zero_()
+    rows.touched_RD.fill_(1)
+    form(descent(terrain, rows, settings=settings, looks=26 * 26 // 32, margin=ALWAYS))
+    assert (rows.count_R6[:, COUNTS.index("looks")] == 0).all()
+    assert (rows.count_R6[:, COUNTS.index("moves")] <= 1).all()

@@ -22,7 +22,7 @@ def source() -> str:
 def options(terrain: Terrain, *, exchanges: bool, overload: bool) -> tuple[str, ...]:
     """Definitions by which the compiler leaves out what launches of a kind do not have: see row.cuh."""
     routes = terrain.depots > 0
-    known = {"ROUTES": routes, "TABLES": terrain.distance_MNN is not None}
+    known = {"ROUTES": routes, "TABLES": terrain.distance_MNN is not None, "ROWS_AT_A_TIME": 16 if routes else 20}
     known |= {"EXCHANGES": exchanges and routes, "OVERLOAD": overload and routes}
     known |= {} if terrain.asymmetric else {"ONE_WAY": False}
     return tuple(f"-D{name}={int(value)}" for name, value in known.items())
@@ -36,21 +36,22 @@ def _kernel(device: int, block: int, definitions: tuple[str, ...]) -> CudaFuncti
 
 def load_kernel(terrain: Terrain, *, exchanges: bool, overload: bool) -> CudaFunction:
     """The kernel for rows of this size and launches of this kind: compiled, or from the cache."""
-    block = _block(working_bytes(terrain, exchanges))
+    block, _ = _block(working_bytes(terrain, exchanges))
     return _kernel(torch.cuda.current_device(), block, options(terrain, exchanges=exchanges, overload=overload))
 
 
-def _block(size: int) -> int:
-    """Threads of a block, given the working memory of a row: a single row if no more fit into shared memory."""
-    return BLOCK if BLOCK // WARP * size <= shared_limit() else WARP
+def _block(size: int) -> tuple[int, bool]:
+    """Threads of a block, given the working memory of a row, and does this memory fit on the chip? A single row if no
+    more fit."""
+    block = BLOCK if BLOCK // WARP * size <= shared_limit() else WARP
+    return block, block // WARP * size <= shared_limit()
 
 
 def launch_cuda(launch: Launch) -> None:
     """Advance all rows."""
     rows, size = launch.rows.work_RN, working_bytes(launch.terrain, launch.margin > 0)
     # Rows whose working memory does not fit into shared memory use device memory.
-    block = _block(size)
-    on_chip = block // WARP * size <= shared_limit()
+    block, on_chip = _block(size)
     space = None if on_chip else torch.empty(len(rows) * size, dtype=torch.uint8, device=rows.device)
     job = c_job(launch, space)
     with torch.cuda.device(rows.device):

@@ -15,14 +15,29 @@ from pathlib import Path
 import numpy as np
 from numba import config
 
-from dact.kernels.descent.job import KICKS, Launch
+from dact.kernels.descent.job import KICKS, OFFERS, PLACES, Launch
 from dact.kernels.descent.numba_kicks import MOST_STRINGS, kicked, total_cost
 from dact.kernels.descent.numba_moves import FORBIDDEN, ZERO, burden, gain, make, named, overload, settle
-from dact.kernels.descent.numba_row import EMPTY, NO, ONE, PRICE, START, Row, bare, copy, distance, draw, mark, node_at
-from dact.kernels.descent.numba_swaps import PLACES, swapped
+from dact.kernels.descent.numba_row import (
+    EMPTY,
+    LEFT,
+    LENGTH,
+    NO,
+    ONE,
+    PRICE,
+    START,
+    Row,
+    bare,
+    copy,
+    distance,
+    draw,
+    mark,
+    node_at,
+)  # fmt: skip
+from dact.kernels.descent.numba_swaps import swapped
 from dact.kernels.nvrtc import cache_folder
 
-FILES = ("numba_row.py", "numba_moves.py", "numba_kicks.py", "numba_swaps.py", "numba_impl.py")
+FILES = ("job.py", "numba_row.py", "numba_moves.py", "numba_kicks.py", "numba_swaps.py", "numba_impl.py")
 ROUNDS, MOVES, LOOKS, BETTERS, SCAN, JUDGED = range(6)
 WITHIN, SEEN = 1, 2
 """Places in a row's `price`."""
@@ -173,10 +188,10 @@ def _swap_star(row, cost, margin):
 
 
 @bare(inline="always")
-def _run_row(row, current, best, cost, count, rounds, looks_left, kick, temperature, cooling, margin, price):
+def _run_row(row, current, best, cost, count, rounds, kick, temperature, cooling, margin, price):
     settle(row, START, row.nodes)
-    while looks_left > 0:
-        looks_left -= 1
+    while row.state[LEFT] > 0:
+        row.state[LEFT] -= 1
         node = _next_dirty(row, count[SCAN])
         if node < 0:
             if not count[JUDGED]:
@@ -216,7 +231,7 @@ def _run_rows(
     for index in range(first, last):
         instance = source[index]
         copy(work[index], space[0], nodes)
-        space[6, 0], space[6, 1] = nodes, -1
+        space[6, LENGTH], space[6, EMPTY], space[6, LEFT] = nodes, -1, looks
         place, table = (0, which[instance]) if matrix else (instance, 0)
         row = Row(
             nodes, depots, np.int64(capacity[instance]), least[instance], reach, one_way[instance] != 0, matrix,
@@ -225,7 +240,7 @@ def _run_rows(
             centre[index], prices[index], touched[index], leg, offer, after,
         )  # fmt: skip
         _run_row(
-            row, current[index], best[index], cost[index], count[index], rounds, looks, kick, temperature, cooling,
+            row, current[index], best[index], cost[index], count[index], rounds, kick, temperature, cooling,
             margin, first_price,
         )  # fmt: skip
         copy(space[0], work[index], nodes)
@@ -253,9 +268,9 @@ def launch_numba(launch: Launch) -> None:
     count, threads = len(rows.work_RN), launch.threads
 
     def run(part: tuple[int, int]) -> None:
-        width = max(terrain.nodes + 1, terrain.depots + 1, MOST_STRINGS)
+        width = max(terrain.nodes + 1, terrain.depots + 1, MOST_STRINGS, LEFT + 1)
         turn = np.empty(terrain.nodes + 1 if terrain.asymmetric else 1)
-        offer, after = np.empty((width, PLACES + 1), np.float32), np.empty((width, PLACES), np.int64)
+        offer, after = np.empty((width, OFFERS), np.float32), np.empty((width, PLACES), np.int64)
         _run_rows(*part, *arguments, np.empty((8, width), np.int64), turn, np.empty(width, np.float32), offer, after)
 
     if threads == 1 or count == 1:

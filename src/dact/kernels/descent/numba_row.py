@@ -1,7 +1,8 @@
-"""A row of the search on a CPU: its tour, distances and random numbers. See `Row` in `moves.cuh`.
+"""A row of the search on a CPU: its tour, distances and random numbers. See `Row` in `row.cuh`.
 
-Numbers of a row that change (how many positions there are, where the first empty route is) are in `state`, the others
-are arrays or constants. Integers in the search are exact; lengths are float32, their sums float64 where it matters.
+Numbers of a row that change (how many positions there are, where the first empty route is, how many looks are left) are
+in `state`, the others are arrays or constants. Integers in the search are exact; lengths are float32, their sums
+float64 where it matters.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-LENGTH, EMPTY = 0, 1
+LENGTH, EMPTY, LEFT = 0, 1, 2
 """Places in `state`."""
 PRICE = 0
 """The place in `price` of the price of overload."""
@@ -28,7 +29,7 @@ are inlined, since a call would hand over a hundred numbers of a Row, and rounds
 
 
 class Row(NamedTuple):
-    """What the routines know of a row; see `Row` in moves.cuh."""
+    """What the routines know of a row; see `Row` in row.cuh."""
 
     nodes: int
     depots: int

@@ -7,11 +7,14 @@ Only routes that have changed since the last such pass are tried, with the route
 # ruff: noqa: ANN001, ANN201, ANN202
 import numpy as np
 
+from dact.kernels.descent.job import PLACES
 from dact.kernels.descent.numba_moves import ZERO, beyond, load_of, make
-from dact.kernels.descent.numba_row import NO, PRICE, bare, distance, node_at, route_end
+from dact.kernels.descent.numba_row import LEFT, NO, PRICE, bare, distance, node_at, route_end
 
-PLACES, SAVED = 3, 3
-"""Insertion places that are kept for each customer, and the column of what its own route saves without it."""
+SAVED = PLACES
+"""The column of what a customer's own route saves without it, after those of insertions."""
+EXCHANGES_A_LOOK = 32
+"""Exchanges that take about as long as a look."""
 INFINITE = np.float32(np.inf)
 CHANGED, TRIED = 1, 2
 """States of a route: it has changed since it was tried with others; it has been tried with all of them."""
@@ -99,9 +102,14 @@ def _swap(row, ra, rb):
     return best
 
 
+@bare(inline="always")
+def _customers(row, route):
+    return route_end(row, route) - row.start[route] - 1
+
+
 @bare()
 def swapped(row):
-    """Make one exchange of a route that has changed; what it gains, 0 if there is none."""
+    """Make one exchange of a route that has changed; what it gains, 0 if there is none. It takes some of the looks."""
     for route in range(row.depots):
         row.touched[route] = row.touched[route] == CHANGED
     neighbours = row.near.shape[1]
@@ -117,6 +125,7 @@ def swapped(row):
                 if row.lost[rb] or row.touched[rb] == TRIED:
                     continue
                 row.lost[rb] = 1
+                row.state[LEFT] -= 1 + _customers(row, ra) * _customers(row, rb) // EXCHANGES_A_LOOK
                 gained = _swap(row, ra, rb)
                 if gained > 0:
                     return gained

@@ -112,6 +112,7 @@ DEVICE bool judge(Row& row, const Job& job, int index, double* cost, int* count)
         settle(row, 0, row.N);
     }
     for (int route = row.lane; route < row.D; route += LANES) row.touched[route] = 0;
+    SYNC();
     count[JUDGED] = 1;
     return within;
 }
@@ -204,7 +205,7 @@ DEVICE void run_row(const Job& job, int index, char* space) {
 #ifdef __CUDACC__
 extern __shared__ double shared_space[];
 
-extern "C" __global__ void __launch_bounds__(BLOCK) rounds(Job job) {
+extern "C" __global__ void __launch_bounds__(BLOCK, ROWS_AT_A_TIME * LANES / BLOCK) rounds(Job job) {
     int warp = threadIdx.x / LANES, index = blockIdx.x * (BLOCK / LANES) + warp;
     if (index >= job.rows) return;
     char* space = job.space ? job.space + job.bytes * index : (char*)shared_space + job.bytes * warp;

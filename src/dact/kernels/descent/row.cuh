@@ -14,6 +14,9 @@
 #ifndef EXCHANGES
 #define EXCHANGES (job.margin > 0)
 #endif
+#ifndef ROWS_AT_A_TIME
+#define ROWS_AT_A_TIME 16  // of a multiprocessor, as its registers allow
+#endif
 #ifndef OVERLOAD
 #define OVERLOAD (job.overload > 0)
 #define PRICED (row.price > 0)

@@ -1,6 +1,8 @@
 // SWAP*: two customers of two routes change over, each to the cheapest place in the other's route. Only routes that
 // have changed since the last such pass are tried, with the routes of their customers' neighbours.
 
+#define EXCHANGES_A_LOOK 32  // which take about as long as a look
+
 enum { CHANGED = 1, TRIED = 2 };  // states of a route: changed since it was tried; tried with all its partners
 
 DEVICE float detour(const Row& row, int before, int node, int behind) {
@@ -125,8 +127,8 @@ DEVICE int next_partner(const Row& row, u32& rank) {
     return (int)warp_min(which);
 }
 
-// Makes one exchange of a route that has changed; what it gains, 0 if there is none. Counts the pairs that it tries.
-ROUTINE float swapped(Row& row, int& tries) {
+// Makes one exchange of a route that has changed; what it gains, 0 if there is none. Counts what it takes, in looks.
+ROUTINE float swapped(Row& row, int& looks) {
     SYNC();
     for (int route = row.lane; route < row.D; route += LANES) row.touched[route] = row.touched[route] == CHANGED;
     SYNC();
@@ -136,8 +138,9 @@ ROUTINE float swapped(Row& row, int& tries) {
         u32 rank = 0;
         for (int rb = next_partner(row, rank); rb >= 0; rank++, rb = next_partner(row, rank)) {
             if (rb == ra || row.touched[rb] == TRIED) continue;
-            tries++;
-            float gained = swap_best(row, pair_of(row, ra, rb));
+            Pair pair = pair_of(row, ra, rb);
+            looks += 1 + pair.la * pair.lb / EXCHANGES_A_LOOK;
+            float gained = swap_best(row, pair);
             if (gained > 0) return gained;
         }
         SYNC();
