@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import dact
-from dact.instances import InputError, Instance, check, read
+from dact.instances import InputError, Instance, check, generate_set, read
 from dact.instances.instance import least_vehicles
 from dact.problems import FleetError, routes_for_fleet
 
+HARBOUR = Path(__file__).resolve().parents[1] / "examples" / "harbour60.vrp"
 FULL = [7, 6, 5, 5, 4, 3, 3, 3, 2, 2, 8, 2]
 """For vehicles of ten, fifty in all: five of them must be full."""
 FOURS = [4, 4, 4, 4, 4]
@@ -78,3 +79,16 @@ def test_fields_and_comments(tmp_path: Path) -> None:
     assert read(path).vehicles == 3
     with pytest.raises(InputError, match="a TSP is one tour, so that vehicles cannot be limited"):
         dact.Instance(name="t", problem="tsp", rule="euclidean", coordinates=np.zeros((3, 2)), vehicles=2)
+
+
+def test_vehicles_of_the_caller(tmp_path: Path) -> None:
+    """The caller's limit wins over the file's, for every format, and is refused with the file's name."""
+    path = tmp_path / "a.csv"
+    path.write_text("# vehicles: 3\n# capacity: 4\nx,y,demand\n0,0,0\n0,1,2\n1,0,2\n1,1,2\n")
+    assert [read(path).vehicles, read(path, vehicles=4).vehicles] == [3, 4]
+    assert read(HARBOUR, vehicles=20).vehicles == 20
+    generate_set("cvrp", 5, 1, seed=1).save_npz(tmp_path / "a.npz")
+    assert read(tmp_path / "a.npz", vehicles=3).vehicles == 3
+    for vehicles, text in ((1, "vehicles 1 is below 2"), (-1, "vehicles -1 is not a positive"), ("2", "vehicles '2'")):
+        with pytest.raises(InputError, match=f"a.csv: {text}"):
+            read(path, vehicles=vehicles)  # type: ignore[arg-type]

@@ -1,6 +1,8 @@
 """The API as people use and misuse it."""
 
+import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -37,6 +39,25 @@ def test_wrong_types_are_named(arguments: tuple, settings: dict, message: str) -
         dact.solve(*arguments, **settings)
 
 
+def test_short_texts() -> None:
+    """Instances, sets and results tell their figures, not their arrays."""
+    assert repr(SHOPS) == "Instance('shops', cvrp, 3 customers, capacity 2, euclidean)"
+    instances = generate_set("tsp", 20, 2, seed=1)
+    assert repr(instances) == "InstanceSet('tsp20_seed1', tsp, 2 instances of size 20)"
+    result = dact.solve(SHOPS, steps=20)
+    assert re.fullmatch(r"Result\('shops', cvrp, 3 customers, cost 10, 2 routes, [\d.]+ s\)", repr(result))
+    globe = Instance.from_arrays([[50.0, 5], [51, 5], [51, 6]], latlon=True, name="a\n")
+    tour = dact.solve(replace(globe, best_known=200.0), steps=1)
+    assert re.fullmatch(r"Result\('a\\n', tsp, 3 nodes, cost [\d.]+ km, gap [\d.]+ %, [\d.]+ s\)", repr(tour))
+
+
+def test_demands_without_a_capacity() -> None:
+    """Whoever has arrays is told of an argument, not of a line in a file."""
+    for make in (Instance.from_arrays, Instance.from_matrix):
+        with pytest.raises(dact.InputError, match="demands are given, but no capacity: pass one, such as capacity=50"):
+            make([[0, 1], [1, 0]], demand=[0, 1])
+
+
 def test_numbers_of_numpy() -> None:
     """NumPy's numbers are as good as Python's."""
     assert dact.solve(SHOPS, steps=np.int64(3), target=np.float32(1), seed=np.int32(2)).seed == 2
@@ -71,6 +92,6 @@ def test_frames() -> None:
     pytest.importorskip("pandas")
     result = dact.solve(SHOPS, steps=20)
     frame = result.to_frame()
-    assert list(frame.columns) == ["route", "stop", "name", "load", "leg"]
+    assert list(frame.columns) == ["route", "stop", "name", "load", "leg", "distance"]
     assert frame["leg"].sum() == pytest.approx(result.cost)
     assert set(frame["name"]) == set(SHOPS.names)

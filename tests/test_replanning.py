@@ -117,5 +117,42 @@ def test_a_start_in_python(tmp_path: Path) -> None:
     assert len(less.repairs) == 1
     with pytest.raises(InputError, match="the start route 1 visits customer 1 twice"):
         dact.solve(instance, start=[[1, 1]])
+    with pytest.raises(InputError, match="the start route 2 visits customer 3 as route 1 does"):
+        dact.solve(instance, start=[[3, 1], [3]])
     with pytest.raises(ValueError, match="start 'best' is not one of greedy, random"):
         dact.solve(instance, start="best")
+
+
+@pytest.mark.parametrize("index", [5, 99, -1])
+def test_indices_that_do_not_exist(index: int) -> None:
+    """A start may visit nodes that are gone, which its repairs tell; `start_routes` may not."""
+    instance = street([1, 1, 1, 1])
+    result = dact.solve(instance, start=[[1, index, 2]], steps=0)
+    assert result.repairs[0] == f"1 customer that is gone was dropped: {index}"
+    assert check(instance, result.routes).feasible
+    with pytest.raises(ValueError, match=f"the start is not a solution of 'street': node index {index} does not exist"):
+        dact.solve(instance, start_routes=((1, index, 2), (3, 4)))
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (5, "start is 5, neither the name of a start, nor a file, nor a list of routes"),
+        ([9], r"start\[0\] is 9, not a route: a list of indices or names"),
+        (["Ann"], r"start\[0\] is 'Ann', not a route"),
+        ([[1], [2.5]], r"start\[1\] visits 2.5, which is neither an index nor a name"),
+        ([[True]], r"start\[0\] visits True"),
+        ([[[1]]], r"start\[0\] visits \[1\]"),
+    ],
+)
+def test_what_is_no_route(start: object, message: str) -> None:
+    """A start of another shape is refused with the part that is wrong."""
+    with pytest.raises(TypeError, match=message):
+        dact.solve(street([1, 1, 1]), start=start)  # type: ignore[call-overload]
+
+
+def test_routes_of_numpy() -> None:
+    """Arrays and iterators of routes are taken like lists."""
+    instance = street([1, 1, 1, 1])
+    for start in (np.array([[1, 2], [3, 4]]), [iter((1, 2)), range(3, 5)]):
+        assert dact.solve(instance, start=start, steps=0).start_routes == ((1, 2), (3, 4))  # type: ignore[call-overload]

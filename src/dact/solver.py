@@ -5,15 +5,16 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import overload
+
+import numpy as np
 
 from dact.cards import Card
 from dact.instances import STARTS, InputError, Instance, Routes, Start, check, read_start, repaired
-from dact.instances.stop_lists import COLUMNS as STOP_COLUMNS
-from dact.instances.stop_lists import stop_rows
 from dact.pipeline import Answer, Pipeline, SolveConfig, Starts
 from dact.policy import Library
 from dact.problems import Batch, FleetError, needs_matrix, routes_for_fleet
+from dact.result import Result
 from dact.search import Parts, SearchRun, Stop, Trace, Watcher
 
 StartLike = str | Path | Sequence[Sequence[int | str]]
@@ -22,54 +23,6 @@ PACKING_SECONDS = 10.0
 """Time for finding routes within a limit on vehicles, if no time limit is given."""
 
 __all__ = ["Plan", "Result", "SolveConfig", "solve"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """The best solution found, its cost by the instance's own rule, and how it was found."""
-
-    instance: Instance
-    routes: Routes
-    """Customers of each route, or the one tour where there is no depot, as instance indices."""
-    cost: float
-    """Recomputed in float64 by code that is independent of the search."""
-    start_cost: float
-    feasible: bool
-    steps: int
-    seconds: float
-    seed: int
-    search: str
-    """Name of the search method."""
-    weights: str | None
-    """Name of the weights; None if the search method uses none."""
-    trace: Trace
-    interrupted: bool = False
-    start_routes: Routes = ()
-    """Where the search began."""
-    local_optimum: bool = False
-    """True if no move of the local search improves the solution."""
-    walks: int = 1
-    """Rows that searched the instance side by side; of the policy search its augmentations."""
-    walks_apart: float = 0.0
-    """Mean share of the legs of their last tours that the answer does not have."""
-    repairs: tuple[str, ...] = ()
-    """What was changed in an earlier solution to start from it: customers dropped and inserted, routes split."""
-    fault: str = ""
-    """Not empty if the search returned an infeasible tour, which is a bug of DACT. The answer is then the best feasible
-    solution known, at least the start."""
-
-    def to_frame(self) -> Any:  # noqa: ANN401 - of a package that may be missing
-        """A DataFrame with a row for each stop: route, stop, name, load, leg. Needs pandas."""
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError("pandas is not installed, which to_frame needs: pip install pandas") from None
-        return pandas.DataFrame(stop_rows(self.instance, self.routes), columns=list(STOP_COLUMNS))
-
-    @property
-    def gap(self) -> float | None:
-        """Percent above the best known value; None without one."""
-        return self.instance.gap(self.cost)
 
 
 @overload
@@ -145,10 +98,26 @@ def _given_start(instances: Sequence[Instance], start: StartLike) -> Start | Non
         raise ValueError(f"a start goes with one instance, but {len(instances)} are solved")
     if isinstance(start, str | Path):
         return read_start(start, instances[0])
+    routes = _checked_routes(start)
     try:
-        return repaired(instances[0], start)
+        return repaired(instances[0], routes)
     except InputError as error:
         raise InputError(f"the start {error}") from None
+
+
+def _checked_routes(start: object) -> list[list[int | str]]:
+    """The start as lists of indices and names; anything else is refused."""
+    if not isinstance(start, Iterable):
+        raise TypeError(f"start is {start!r:.60}, neither the name of a start, nor a file, nor a list of routes")
+    routes: list[list[int | str]] = []
+    for place, route in enumerate(start):
+        if not isinstance(route, Iterable) or isinstance(route, str):
+            raise TypeError(f"start[{place}] is {route!r:.60}, not a route: a list of indices or names")
+        routes.append(list(route))
+        for stop in routes[-1]:
+            if isinstance(stop, bool) or not isinstance(stop, int | np.integer | str):
+                raise TypeError(f"start[{place}] visits {stop!r:.60}, which is neither an index nor a name")
+    return routes
 
 
 @dataclass(frozen=True, kw_only=True)

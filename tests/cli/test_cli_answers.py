@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cli_files import SQUARE, tsp_text
 
@@ -39,12 +40,31 @@ def test_stops(dact, shops: Path, tmp_path: Path):
     out = tmp_path / "stops.csv"
     cost = dact("solve", shops, "--demand-unit", 0.5, "--steps", 50, "--out", out, "--json").record["cost"]
     rows = list(csv.DictReader(out.read_text().splitlines()))
-    assert list(rows[0]) == ["route", "stop", "name", "load", "leg"]
+    assert list(rows[0]) == ["route", "stop", "name", "load", "leg", "distance"]
     assert sum(float(row["leg"]) for row in rows) == pytest.approx(cost)
     assert sum(float(row["load"]) for row in rows) == 5.5
     assert [row["name"] for row in rows].count("Bakery") == 4
     instance = read(shops, demand_unit=0.5)
     assert check(instance, read_solution(out, instance)).cost == pytest.approx(cost)
+
+
+def test_kilometres(dact, tmp_path: Path):
+    """Where distances are kilometres, table and routes say so, and stops are to the metre."""
+    table, out = tmp_path / "towns.csv", tmp_path / "stops.csv"
+    table.write_text("# capacity: 9\nname,lat,lon,demand\nBase,52.09,5.12,0\nAnn,52.37,4.89,5\nBen,52.38,4.64,3\n")
+    command = ("solve", table, "--steps", 5, "--routes")
+    lines = dact(*command, "--out", out).out.splitlines()
+    cost = lines[1].split()[4]
+    assert lines[1].split()[2:6] == [cost, "km", cost, "km"]
+    assert lines[2] == f"towns: cost {cost} km"
+    assert lines[3].startswith(f"Route 1 (load 8 of 9, length {cost} km): ")
+    best, mean, worst = dact(*command, "--seeds", 2).out.splitlines()[1].split()[2:8:2]
+    assert best == mean == worst == cost
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    places = [read(table).names.index(row["name"]) for row in rows]
+    exact = [0, *read(table).lengths(places[:-1], places[1:])]
+    assert [row["leg"] for row in rows] == [f"{leg:.3f}" if leg else "0" for leg in exact]
+    assert [float(row["distance"]) for row in rows] == pytest.approx(np.cumsum(exact), abs=0.0005)
 
 
 def test_stops_of_a_tour(dact, square: Path, tmp_path: Path):

@@ -41,6 +41,38 @@ def test_a_bad_file_does_not_stop_the_rest(dact, folder: Path):
     assert f"error: {folder / 'aa.tsp'}: the field DIMENSION is missing\n" in answer.err
 
 
+def test_our_own_answers_are_skipped(dact, tmp_path: Path):
+    """Lists of stops and summaries of earlier runs in a folder are left out with a note, also those of older versions
+    and with the semicolons of a spreadsheet; alone they are refused."""
+    (tmp_path / "in").mkdir()
+    table = tmp_path / "in" / "shops.csv"
+    table.write_text("# capacity: 2\nname,x,y,demand\nBase,0,0,0\nAnn,0,1,1\nBen,0,2,1\n")
+    stops, summary = tmp_path / "in" / "stops.csv", tmp_path / "in" / "all.csv"
+    assert dact("solve", table, "--steps", 1, "--out", stops, "--summary", summary).code == 0
+    (tmp_path / "in" / "old.csv").write_text("route,stop,name,load,leg\n1,0,Base,0,0\n1,1,Ann,1,1\n1,2,Base,0,1\n")
+    (tmp_path / "in" / "sheet.csv").write_text("\ufeff" + stops.read_text().replace(",", ";"), encoding="utf-8")
+    for given in (tmp_path / "in", tmp_path / "in" / "*.csv"):
+        answer = dact("solve", given, "--steps", 1, "--json")
+        assert (answer.code, answer.record["name"]) == (0, "shops")
+        skipped = ", ".join(str(table.with_name(f"{name}.csv")) for name in ("all", "old", "sheet", "stops"))
+        assert f"skipped, written by `dact solve` itself: {skipped}\n" in answer.err
+    dact("solve", stops).refused("stops.csv: is an answer of `dact solve`, not an instance")
+    table.unlink()
+    dact("solve", tmp_path / "in").refused("all.csv: is an answer of `dact solve`, not an instance")
+
+
+def test_an_earlier_answer_is_no_best_known_value(dact, tmp_path: Path):
+    """Beside a table lies the answer for another capacity: no gap is told, unless --best-known gives a value."""
+    table = tmp_path / "shops.csv"
+    table.write_text("x,y,demand\n0,0,0\n0,1,1\n0,2,1\n")
+    command = ("solve", table, "--steps", 1, "--json")
+    assert dact(*command, "--capacity", 1, "--out", tmp_path / "shops.sol").record["cost"] == 6
+    record = dact(*command, "--capacity", 2).record
+    assert (record["cost"], record["gap"], record["best_known"]) == (4, None, None)
+    (tmp_path / "values.csv").write_text("shops,3.2\n")
+    assert dact(*command, "--capacity", 2, "--best-known", tmp_path / "values.csv").record["gap"] == pytest.approx(25)
+
+
 def test_best_known_values(dact, folder: Path):
     """Values of a file give gaps, by name; those of a solution beside an instance are replaced."""
     values = folder.parent / "values.csv"
@@ -69,7 +101,15 @@ def test_cautions_are_one_line(dact, tmp_path: Path):
     path = tmp_path / "a.csv"
     path.write_text("x,y,phone\n0,0,1\n0,1,1\n1,0,1\n")
     answer = dact("solve", path, "--steps", 1, "--json")
-    assert answer.err.startswith(f"warning: {path}: of the columns, 'phone' is not used\ninstance ")
+    doubt = "no column is called demand, so this is one tour of all rows"
+    assert answer.err.startswith(f"warning: {path}: the column 'phone' is not used; {doubt}\ninstance ")
+
+
+def test_a_capacity_that_is_missing(dact, tmp_path: Path):
+    """The option is named."""
+    table = tmp_path / "a.csv"
+    table.write_text("x,y,demand\n0,0,0\n0,1,1\n")
+    dact("solve", table).refused("a.csv", "add the line '# capacity: 50', or give one (--capacity)")
 
 
 def test_vehicles(dact, depot: Path):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import numpy as np
 import pytest
 from instance_cases import DATA, TSP, VRP, loaded, needs_data, saved
 
-from dact.instances import best_known, read
+from dact.instances import best_known, check, read, write_solution
 from dact.instances.published import stated_value
 
 
@@ -94,6 +95,22 @@ def test_tour_beside_the_file(tmp_path: Path, suffix: str) -> None:
     """A tour beside a .tsp file is evaluated by the file's own rule."""
     saved(tmp_path, f"a.{suffix}", "TYPE : TOUR\nTOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n")
     assert loaded(tmp_path, "a.tsp", TSP).best_known == 14
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npy"])
+def test_earlier_answers_of_a_table_do_not_count(tmp_path: Path, suffix: str) -> None:
+    """A solution beside a table or a matrix is an earlier answer, perhaps for another capacity, and no best known
+    value; beside a file of a benchmark library it is one."""
+    path = tmp_path / f"a{suffix}"
+    if suffix == ".csv":
+        path.write_text("# capacity: 10\nx,y,demand\n0,0,0\n3,0,4\n3,4,6\n")
+    else:
+        np.save(path, 1 - np.eye(3))
+    instance = read(path)
+    routes = ((1, 2),) if instance.facts.depot else ((0, 1, 2),)
+    for ending in (instance.facts.suffix, f".opt{instance.facts.suffix}"):
+        write_solution(path.with_suffix(ending), instance, routes, check(instance, routes).cost)
+    assert read(path).best_known is None
 
 
 @needs_data

@@ -58,7 +58,7 @@ def test_capacity_comment_anywhere(tmp_path: Path) -> None:
         (CSV.replace("10", "0"), "line 1: the capacity is 0, but it must be at least 1"),
         (CSV.replace("10", "5"), "capacity 5 is below the largest demand 7 (customer 3)"),
         (CSV + "# capacity: 11\n", "line 7: the capacity is given twice"),
-        (CSV.replace("0,0,0", "0,0,1"), "the depot has demand 1, but it must be 0"),
+        (CSV.replace("0,0,0", "0,0,1"), "line 3: the first row is the depot, so that its demand must be 0, not 1"),
         (CSV.replace("3,4,6", "3,4,6.5"), "line 5: demand is '6.5', not a whole number"),
         (CSV.replace("3,4,6", "3,4,-6"), "line 5: demand -6 is negative"),
         (CSV.replace("3,4,6", "3,4"), "line 5: '3,4' has 2 cells, not 3"),
@@ -156,5 +156,5 @@ def test_bad_units(tmp_path: Path, unit) -> None:
 
 def test_columns_that_are_not_used(tmp_path: Path) -> None:
     """A column that nobody knows is left out, and that is said: it may have been a misspelt demand."""
-    with pytest.warns(InputWarning, match="a.csv: of the columns, 'Demnad' is not used"):
+    with pytest.warns(InputWarning, match="a.csv: the column 'Demnad' is not used; no column is called demand"):
         assert loaded(tmp_path, "a.csv", "x,y,Demnad\n1,2,3\n").problem == "tsp"

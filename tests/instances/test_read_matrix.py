@@ -65,7 +65,6 @@ def test_a_table_with_a_matrix(tmp_path: Path, header: str) -> None:
     ("table", "matrix", "expected"),
     [
         ("name,demand\nA,0\nB,1\nC,1\nE,1\n", LABELLED, r"a.csv: the matrix .*m.csv lacks the name 'E'"),
-        ("name,demand\nA,0\nB,1\nC,1\n", LABELLED, r"a.csv: lacks, unlike the matrix .*m.csv, the name 'D'"),
         ("demand\n0\n1\n", ROWS, r"a.csv: has 2 nodes, but the matrix .*m.csv has 4"),
         ("x,y\n0,0\n1,1\n", ROWS, r"a.csv: has 2 nodes, but the matrix .*m.csv has 4"),
         ("name,phone\na,b\n", ROWS, r"a.csv: has 1 nodes, but the matrix .*m.csv has 4"),
@@ -88,7 +87,7 @@ def test_tables_that_do_not_fit(tmp_path: Path, table: str, matrix: str, expecte
     [
         ("a.csv", ROWS.replace("7", "seven"), "line 3: a distance is 'seven', not a number"),
         ("a.csv", ROWS.replace("8,7,0,1", "8,7,0"), "line 3: has 3 distances, but the matrix has 4 rows"),
-        ("a.csv", ROWS.replace("7", "-7"), "the distance -7 of row 3, column 2 is negative"),
+        ("a.csv", ROWS.replace("7", "-7"), "line 3: the distance -7 is negative"),
         ("a.csv", LABELLED.replace("C,8", "E,8"), "names its rows and columns differently"),
         ("a.npy", npy(np.zeros((3, 2))), "holds an array of shape (3, 2), not a matrix"),
         ("a.npy", npy(np.array([["a", "b"], ["c", "d"]])), "matrix must be real numbers"),

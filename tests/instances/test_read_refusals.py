@@ -254,5 +254,5 @@ def test_unknown_extension(tmp_path: Path) -> None:
 
 def test_capacity_is_for_tables(tmp_path: Path) -> None:
     """A capacity cannot be given to a format that states its own."""
-    with pytest.raises(InputError, match="a capacity can be given for CSV files only"):
+    with pytest.raises(InputError, match="a capacity can be given for tables only"):
         read(saved(tmp_path, "a.vrp", VRP), capacity=20)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -144,6 +145,28 @@ def test_a_long_legend_is_left_out(tmp_path: Path):
     low = Figure(figsize=(4, 2)).add_subplot()
     plot(Drawn(many, tuple((node,) for node in range(1, 151))), low)
     assert low.get_legend() is None
+
+
+def test_no_height_for_a_legend_that_is_not_drawn(tmp_path: Path):
+    """A square map of a few routes, and of so many that their legend is left out, is drawn in a square frame."""
+    points = np.array([(x, y) for x in range(13) for y in range(13)], dtype=float)
+    for customers_each in (56, 1):
+        every = range(1, 169)
+        routes = tuple(tuple(every[first : first + customers_each]) for first in range(0, 168, customers_each))
+        grid = _tsp(problem="cvrp", coordinates=points, demand=np.array([0] + [1] * 168), capacity=customers_each)
+        save_plot(Drawn(grid, routes), tmp_path / "grid.png")
+        high, wide = plt.imread(tmp_path / "grid.png").shape[:2]
+        legend = 0.2 if customers_each > 1 else 0.0
+        assert high / wide == pytest.approx(1.04 - legend, abs=0.03)
+
+
+def test_a_plane_that_is_no_map_says_so(ax: Axes):
+    """Under the picture of an instance without coordinates it says that places are laid out by their distances."""
+    plot(Drawn(Instance.from_matrix(1 - np.eye(5)), ((0, 1, 2, 3, 4),)), ax)
+    assert ax.get_xlabel().startswith("not a map")
+    with_points = Figure().add_subplot()
+    plot(Drawn(Instance.from_matrix(1 - np.eye(5), coordinates=POINTS), ((0, 1, 2, 3, 4),)), with_points)
+    assert not with_points.get_xlabel()
 
 
 def test_routes_at_the_depot_are_seen(ax: Axes):

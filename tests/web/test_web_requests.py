@@ -13,7 +13,7 @@ PLAIN = "x,y\n0,0\n0,1\n1,1\n1,0\n"
 BAD_FILES = {
     "a word for a number": (file_of("a.csv", "x,y\n0,0\n1,one\n"), "a.csv: line 3: y is 'one', not a number"),
     "an empty file": (file_of("a.tsp", ""), "a.tsp: is empty"),
-    "no capacity": (file_of("a.csv", "0,0,0\n1,1,2\n"), "a.csv: has a demand column but no capacity"),
+    "no capacity": (file_of("a.csv", "0,0,0\n1,1,2\n"), "or fill in the field Capacity"),
     "a small capacity": (
         file_of("a.csv", "0,0,0\n1,1,2\n", capacity=1),
         "capacity 1 is below the largest demand 2 (customer 1)",
@@ -79,6 +79,14 @@ def test_a_matrix_goes_with_a_table(server: Client):
     assert [frame["best"]["cost"] for frame in frames if "best" in frame][-1] == 13
     # The same name does no harm: the two files do not lie in one folder.
     assert server.ask("POST", "/api/instance", table | {"matrix": file_of("towns.csv", ROADS)})[0] == 200
+
+
+def test_what_is_told_of_distances(server: Client):
+    """Kilometres are told, and that a matrix alone gives no map."""
+    matrix, degrees = file_of("roads.csv", ROADS), file_of("a.csv", "lat,lon\n52,5\n52,4\n")
+    (roads, globe) = (json.loads(server.ask("POST", "/api/instance", file)[1]) for file in (matrix, degrees))
+    assert roads["notes"] == ["roads: not a map: the places are laid out by their distances."]
+    assert (globe["notes"], globe["kilometres"], roads["kilometres"]) == ([], True, False)
 
 
 def test_a_run_starts_from_an_old_solution(server: Client):

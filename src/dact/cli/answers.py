@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from dact.instances import Instance
 from dact.instances.files import write_atomically
 from dact.instances.measures import route_length, route_load, vehicle_load
-from dact.plotting import cost_text, whole_costs
+from dact.instances.stop_lists import COLUMNS as STOP_COLUMNS
+from dact.instances.stop_lists import OLD_COLUMNS
+from dact.plotting import cost_with_unit, whole_costs
 
 if TYPE_CHECKING:
     from dact.solver import Result
@@ -26,6 +28,23 @@ SUMMARY_COLUMNS = (
     *("name", "problem", "nodes", "seeds", "cost", "mean", "worst", "best_known", "gap", "mean_gap"),
     *("routes", "search", "steps", "seconds"),
 )
+
+
+HEADERS = (STOP_COLUMNS, OLD_COLUMNS, SUMMARY_COLUMNS)
+"""First lines of the CSV files that `dact solve` writes."""
+
+
+def is_answer(path: Path) -> bool:
+    """Is a CSV file one that `dact solve` wrote: a list of stops, or a summary?"""
+    if path.suffix.lower() != ".csv" or not path.is_file():
+        return False
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as stream:
+            # Spreadsheets may save it with semicolons.
+            head = stream.readline(max(len(",".join(columns)) for columns in HEADERS) + 1)
+    except (OSError, ValueError):
+        return False
+    return tuple(head.strip().replace(";", ",").split(",")) in HEADERS
 
 
 @dataclass(kw_only=True)
@@ -98,8 +117,8 @@ def table_row(runs: SeedResults) -> tuple[str, ...]:
     return (
         instance.name,
         str(instance.size),
-        cost_text(instance, result.start_cost),
-        cost_text(instance, result.cost),
+        cost_with_unit(instance, result.start_cost),
+        cost_with_unit(instance, result.cost),
         f"{100 * (1 - result.cost / result.start_cost):.1f} %" if result.start_cost else "-",
         _percent(result.gap),
         str(len(result.routes)),
@@ -116,7 +135,7 @@ def seeds_row(runs: SeedResults) -> tuple[str, ...]:
     return (
         instance.name,
         str(instance.size),
-        *(cost_text(instance, cost) for cost in (result.cost, runs.mean, max(runs.costs))),
+        *(cost_with_unit(instance, cost) for cost in (result.cost, runs.mean, max(runs.costs))),
         _percent(result.gap),
         _percent(runs.mean_gap),
         str(len(result.routes)),
@@ -164,14 +183,14 @@ def summary_line(rows: Sequence[dict[str, Any]]) -> str:
 def route_lines(result: Result) -> list[str]:
     """Each route with its load and length."""
     instance = result.instance
-    lines = [f"{instance.name}: cost {cost_text(instance, result.cost)}"]
+    lines = [f"{instance.name}: cost {cost_with_unit(instance, result.cost)}"]
     for number, route in enumerate(result.routes, start=1):
         load = ""
         if instance.facts.capacity:
             load = f"load {route_load(instance, route):g} of {vehicle_load(instance):g}, "
         visits = (", " if instance.names else " ").join(instance.title(node) for node in route)
         what = f"Route {number}" if instance.facts.depot else "Tour"
-        lines.append(f"{what} ({load}length {cost_text(instance, route_length(instance, route))}): {visits}")
+        lines.append(f"{what} ({load}length {cost_with_unit(instance, route_length(instance, route))}): {visits}")
     return lines
 
 

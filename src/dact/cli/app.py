@@ -88,7 +88,7 @@ def _common(
     pass
 
 
-@app.command()
+@app.command(cls=options.OneOfEach)
 @options.with_settings(
     options.reading, options.writing, options.hybrid_first, options.of_hybrid, options.of_policy, options.machine
 )
@@ -96,7 +96,8 @@ def solve(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE", help="Instances (.tsp, .vrp, .csv, .npy), sets (.npz, .pkl), folders or patterns of them."
+            metavar="FILE",
+            help="Instances (.tsp, .vrp, .csv, .tsv, .xlsx, .npy), sets (.npz, .pkl), folders or patterns of them.",
         ),
     ],
     steps: Annotated[
@@ -126,7 +127,7 @@ def solve(
     read, written = (options.taken(settings, group) for group in (options.reading, options.writing))
     outputs = Outputs(**written)
     inputs = read_inputs(InputRequest(files=tuple(files), start=start, **read))
-    desk = Desk(inputs.instances, outputs, seeds)
+    desk = Desk(inputs.instances, outputs, seeds, inputs.sources)
     cards.check_early(settings["weights"])
 
     from dact.cli.solving import solve_inputs
@@ -137,7 +138,7 @@ def solve(
     raise typer.Exit(solve_inputs(inputs, config, desk))
 
 
-@app.command()
+@app.command(cls=options.OneOfEach)
 @options.with_settings(options.method, options.of_hybrid, options.of_policy, options.machine)
 def evaluate(
     file: Annotated[Path, typer.Argument(metavar="SET", help="A set (.npz, .pkl) or an instance.")],
@@ -166,10 +167,11 @@ def evaluate(
     """
     from dact import cards
     from dact.cli.inputs import SetRequest, parse_shard
-    from dact.cli.targets import check_file
+    from dact.cli.targets import INPUT, check_apart, check_file
 
     if out is not None:
         check_file("--out", out, (".jsonl",))
+        check_apart([("--out", out)], [(INPUT, file)])
     instances = SetRequest(file=file, max_nodes=max_nodes, limit=limit, shard=shard).read()
     cards.check_early(settings["weights"])
 
@@ -181,7 +183,7 @@ def evaluate(
     raise typer.Exit(evaluate_set(file, instances, blocks, config, as_json=as_json))
 
 
-@app.command()
+@app.command(cls=options.OneOfEach)
 def generate(
     problem: Annotated[str, typer.Argument(help="tsp or cvrp.")],
     size: Annotated[int, typer.Option(help="Customers (TSP: nodes); a depot is not counted.")],
@@ -223,7 +225,7 @@ def info(as_json: options.Json = False) -> None:
     show_info(as_json=as_json)
 
 
-@app.command("import")
+@app.command("import", cls=options.OneOfEach)
 def import_checkpoint(
     file: Annotated[Path, typer.Argument(metavar="FILE.pt", help="A checkpoint of the authors' code.")],
     size: Annotated[
@@ -235,11 +237,12 @@ def import_checkpoint(
 ) -> None:
     """Convert a checkpoint of the authors into weights for `--weights`."""
     from dact.cli.checkpoints import convert, size_in_name
-    from dact.cli.targets import check_file
+    from dact.cli.targets import INPUT, check_apart, check_file
     from dact.instances import facts_of
 
     out = out or file.with_suffix(".safetensors")
     check_file("--out", out, (".safetensors",))
+    check_apart([("--out", out)], [(INPUT, file)])
     card = convert(file, out, size=size_in_name(file) if size is None else size, problem=problem)
     print(f"{out}: weights for {facts_of(card.problem).title} of size {card.size}, {card.note}", file=sys.stderr)
 

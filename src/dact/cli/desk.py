@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from dact.cli.answers import (
 from dact.cli.kept import Entry, Kept, key_of
 from dact.cli.saving import Saver, Writers
 from dact.cli.screen import note, show_table, table_text
-from dact.cli.targets import check_file, film_targets, plot_targets, solution_targets
+from dact.cli.targets import Named, check_apart, check_file, film_targets, plot_targets, solution_targets
 from dact.instances import InputError, Instance, write_solution
 from dact.plotting import Film, save_plot
 
@@ -52,15 +53,17 @@ class Outputs:
 
 
 class Desk:
-    """Takes results as they are found. Names of files are checked when it is made."""
+    """Takes results as they are found. Names of files are checked when it is made, so that none overwrites what was
+    `read`."""
 
-    def __init__(self, instances: list[Instance], outputs: Outputs, seeds: int) -> None:
+    def __init__(self, instances: list[Instance], outputs: Outputs, seeds: int, read: Iterable[Named] = ()) -> None:
         if not 1 <= seeds <= MOST_SEEDS:
             raise InputError(f"seeds {seeds} is not between 1 and {MOST_SEEDS}")
         self.instances, self.outputs, self.seeds = instances, outputs, seeds
         self.solutions = solution_targets(outputs.out, instances)
         self.plots = plot_targets(outputs.plot, instances)
         self.films = film_targets(outputs.animate, instances)
+        check_apart(self._targets(), read)
         self.runs: dict[int, SeedResults] = {}
         self.entries: dict[int, Entry] = {}
         self._saver = Saver()
@@ -73,6 +76,13 @@ class Desk:
     def failed(self) -> bool:
         """Could anything not be written?"""
         return self._saver.failed
+
+    def _targets(self) -> Iterator[Named]:
+        """Every file that will be written."""
+        lists = {"--out": self.solutions, "--plot": self.plots, "--animate": self.films}
+        yield from ((option, path) for option, paths in lists.items() for path in paths or ())
+        if self.outputs.summary is not None:
+            yield "--summary", self.outputs.summary
 
     def go_on(self, settings: str) -> None:
         """Take over what an interrupted run with the same settings has finished."""

@@ -2,13 +2,13 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dact.cli.inputs import InputRequest, read_inputs
-from dact.cli.targets import check_file
+from dact.cli.targets import INPUT, Named, check_apart, check_file
 from dact.instances import InputError, Instance, Routes, check, read_solution
 from dact.instances.arrays import LARGEST
 from dact.instances.errors import naming, shown
@@ -37,11 +37,12 @@ class Drawn:
 
 def draw_routes(request: InputRequest, solution: Path, out: Path | None) -> None:
     """Check a solution against its instance and draw it."""
-    members = read_inputs(request).instances
+    inputs = read_inputs(request)
+    members = inputs.instances
     if len(members) > 1:
         raise InputError(f"{request.files[0]} holds {len(members)} instances, and a solution is one of them")
     routes = read_solution(solution, members[0])
-    target = _target(out, solution)
+    target = _target(out, solution, [*inputs.sources, (INPUT, solution)])
     save_plot(Drawn(instance=members[0], routes=routes, cost=check(members[0], routes).cost), target)
     print(target, file=sys.stderr)
 
@@ -49,7 +50,7 @@ def draw_routes(request: InputRequest, solution: Path, out: Path | None) -> None
 def draw_traces(files: Sequence[Path], out: Path | None, *, by_steps: bool) -> None:
     """Draw the traces of all answers in the files."""
     curves = [curve for file in files for curve in read_curves(file)]
-    target = _target(out, files[0])
+    target = _target(out, files[0], [(INPUT, file) for file in files])
     save_traces_plot(curves, target, by_steps=by_steps)
     print(target, file=sys.stderr)
 
@@ -99,7 +100,8 @@ def _numbers(values: object, count: int) -> list[Any]:
     return numbers
 
 
-def _target(out: Path | None, named_like: Path) -> Path:
+def _target(out: Path | None, named_like: Path, read: Iterable[Named]) -> Path:
     target = out or named_like.with_suffix(".png")
     check_file("--out", target, FORMATS)
+    check_apart([("--out", target)], read)
     return target

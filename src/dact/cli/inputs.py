@@ -8,13 +8,17 @@ from os.path import exists, lexists
 from pathlib import Path
 
 from dact import cards, settings
+from dact.cli.answers import is_answer
 from dact.cli.screen import note
+from dact.cli.targets import INPUT, START, Named
 from dact.instances import STARTS, InputError, Instance, InstanceSet, Start, read, read_best_known, read_set, read_start
 from dact.instances.errors import naming
 from dact.instances.reading import SET_PARSERS
 
-IN_FOLDERS = (".tsp", ".vrp", ".csv", ".npy", ".npz")
+IN_FOLDERS = (".tsp", ".vrp", ".csv", ".tsv", ".xlsx", ".npy", ".npz")
 """Extensions that are read from a folder. Others, such as .txt, may be anything."""
+TOLD = 5
+"""Names in a note."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +45,15 @@ class Inputs:
     start: Start | None = None
     """An earlier solution to start from."""
     faults: list[InputError] = field(default_factory=list)
+    sources: list[Named] = field(default_factory=list)
+    """Files that must not be overwritten."""
 
 
 def read_inputs(request: InputRequest) -> Inputs:
     """Read every file. If none can be read, the first error is raised."""
-    inputs = Inputs()
-    for file in _files(request.files):
+    files = _files(request.files)
+    inputs = Inputs(sources=[(INPUT, file) for file in files] + _beside(request))
+    for file in files:
         try:
             inputs.instances += read_instances(file, request)
         except InputError as error:
@@ -134,9 +141,25 @@ class TrainRequest:
             settings.check_early(self.config, self.settings)
 
 
+def _beside(request: InputRequest) -> list[Named]:
+    """Files that are read besides the instances."""
+    given = {"--matrix": request.matrix, "--best-known": request.best_known}
+    start = [] if request.start in STARTS else [(START, Path(request.start))]
+    return [(option, path) for option, path in given.items() if path is not None] + start
+
+
 def _files(given: Iterable[Path]) -> list[Path]:
-    """Files as they are named; those of a folder or of a pattern in the order of their names."""
-    return [file for path in given for file in _members(path)]
+    """Files as they are named, those of a folder or of a pattern in the order of their names; without answers that
+    `dact solve` has left among them."""
+    every = [file for path in given for file in _members(path)]
+    found = [file for file in every if not is_answer(file)]
+    if every and not found:
+        raise InputError(f"{every[0]}: is an answer of `dact solve`, not an instance")
+    answers = sorted({*every} - {*found})
+    if answers:
+        others = f" and {len(answers) - TOLD} others" if len(answers) > TOLD else ""
+        note(f"skipped, written by `dact solve` itself: {', '.join(map(str, answers[:TOLD]))}{others}")
+    return found
 
 
 def _members(path: Path) -> Sequence[Path]:

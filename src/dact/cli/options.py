@@ -1,11 +1,13 @@
 """Options that several commands share."""
 
 import inspect
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 Augment = Annotated[int, typer.Option(help="policy: search this many of the eight symmetric copies in parallel.")]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
@@ -37,6 +39,21 @@ OutFile = Annotated[Path, typer.Option(help="The file to write.")]
 OutRows = Annotated[Path | None, typer.Option(help="A CSV file to append the rows to.")]
 
 Command = Callable[..., None]
+FILES = ("out", "plot", "animate", "summary", "matrix", "best_known")
+"""Options that name one file."""
+
+
+class OneOfEach(TyperCommand):
+    """A command that refuses a file option that is given twice: the first file would be ignored in silence."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - versions of Typer differ
+        """As usual, after the check."""
+        *_, given = self.make_parser(ctx).parse_args(args=list(args))
+        for name, times in Counter(each.name for each in given).items():
+            if times > 1 and name in FILES:
+                raise ValueError(f"--{name.replace('_', '-')} is given twice, but takes one file")
+        return super().parse_args(ctx, args)
+
 
 Walks = Annotated[int, typer.Option(help="hybrid: parallel searches of one instance; 0: as many as fill the device.")]
 Kick = Annotated[

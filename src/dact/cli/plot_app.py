@@ -15,7 +15,7 @@ Picture = Annotated[
 ]
 
 
-@draw.command("routes")
+@draw.command("routes", cls=options.OneOfEach)
 @options.with_settings(options.reading)
 def plot_routes(
     file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="What was solved (.tsp, .vrp, .csv, .npy).")],
@@ -30,7 +30,7 @@ def plot_routes(
     draw_routes(InputRequest(files=(file,), start="greedy", **reading), solution, out)
 
 
-@draw.command("trace")
+@draw.command("trace", cls=options.OneOfEach)
 def plot_traces(
     files: Annotated[
         list[Path], typer.Argument(metavar="ANSWERS", help="What `dact solve --json` printed, one or several files.")
@@ -44,7 +44,7 @@ def plot_traces(
     draw_traces(files, out, by_steps=steps)
 
 
-@draw.command("training")
+@draw.command("training", cls=options.OneOfEach)
 def plot_run(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR", help="The folder of a run of `dact train`.")],
     out: Annotated[

@@ -1,7 +1,8 @@
-"""Where answers go, settled before the search so that none is lost after it."""
+"""Where answers go, settled before the search so that none is lost after it, and no input is overwritten."""
 
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -9,6 +10,41 @@ from dact.instances import InputError, Instance
 from dact.instances.errors import shown
 from dact.instances.solutions import suffixes_for
 from dact.plotting import FORMATS, MOVING_FORMATS, check_moving
+
+Named = tuple[str, Path]
+"""A file, and what it is: an option, or "the input"."""
+INPUT, START = "the input", "--start"
+MAY_REPLACE = ("--out", START)
+"""An answer may replace the solution that it improves: that was read before, and the new one is written at once."""
+
+
+def check_apart(outputs: Iterable[Named], inputs: Iterable[Named]) -> None:
+    """Refuse outputs that would overwrite an input, and two outputs that are one file."""
+    read: dict[object, list[Named]] = {}
+    for what, path in inputs:
+        read.setdefault(_identity(path), []).append((what, path))
+    written: dict[object, Named] = {}
+    for option, path in outputs:
+        identity = _identity(path)
+        for what, given in read.get(identity, ()):
+            if (option, what) != MAY_REPLACE:
+                raise InputError(f"{option} {path} would overwrite {what} {given}: name another file")
+        if identity in written:
+            other, given = written[identity]
+            raise InputError(f"{option} {path} and {other} {given} are one file: name two")
+        written[identity] = option, path
+
+
+def _identity(path: Path) -> object:
+    """The same for all names of a file, through links, and whether it is there yet or not."""
+    try:
+        about = path.stat()
+        return about.st_dev, about.st_ino
+    except OSError:
+        return os.path.realpath(path)
+    except ValueError:
+        # No file has such a name, in this system's encoding or at all.
+        return path
 
 
 def solution_targets(path: Path | None, instances: Sequence[Instance]) -> list[Path] | None:

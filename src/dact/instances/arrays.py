@@ -46,6 +46,18 @@ def integers(values: ArrayLike, what: str, ndim: int) -> IntArray:
     return frozen(array.astype(np.int64))
 
 
+def square(values: FloatArray) -> FloatArray:
+    """Check a matrix of distances and clear its diagonal, which some files fill with 9999."""
+    matrix = bounded(values, "matrix", 2).copy()
+    if matrix.shape[0] < 1 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"the distance matrix has shape {matrix.shape}, not (N, N)")
+    np.fill_diagonal(matrix, 0.0)
+    if matrix.min() < 0:
+        row, column = np.argwhere(matrix < 0)[0]
+        raise InputError(f"the distance {matrix[row, column]:g} of row {row + 1}, column {column + 1} is negative")
+    return frozen(matrix)
+
+
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """Make an array that we own read-only."""
     array.setflags(write=False)

@@ -87,7 +87,7 @@ def _check_given(demand: ArrayLike | None, capacity: float | None, unit: float |
     if demand is None and unit is not None:
         raise InputError("a demand_unit is given, but there is no demand column")
     if demand is not None and capacity is None:
-        raise InputError("has a demand column but no capacity: add the line '# capacity: 50' or pass one")
+        raise InputError("demands are given, but no capacity: pass one, such as capacity=50")
     if capacity is not None and not (isinstance(capacity, int | float | np.number) and math.isfinite(capacity)):
         raise InputError(f"capacity {shown(capacity)} is not a number")
     if unit is not None and not (isinstance(unit, int | float) and 0 < unit <= LARGEST):

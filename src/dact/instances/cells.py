@@ -1,14 +1,23 @@
-"""Cells of CSV files: delimiters, quotes, headers."""
+"""Cells of CSV files: delimiters, quotes, headers, and what spreadsheet programs make of them."""
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from dact.instances.errors import InputError, naming
 from dact.instances.files import numbered_lines
+
+DELIMITERS = (";", "\t", ",", "|")
+"""What may separate cells: the first of them that the first row has."""
+BLANK = "".join((*DELIMITERS, " "))
+LONGEST_CELL, LONGEST_LINE = 20, 2**14
+"""Lines of a quoted cell, and characters of the first of them."""
+_SEPARATOR = re.compile(r"sep=([;,|\t])", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,15 +30,16 @@ class Sheet:
 
     @classmethod
     def parse(cls, text: str) -> Sheet:
-        """Read lines. With a semicolon in the first row, semicolons separate cells and commas may be decimal commas."""
-        every = list(numbered_lines(text))
-        lines = [each for each in every if not each[1].startswith("#") and each[1].strip(",; \t")]
-        first = lines[0][1] if lines else ""
-        return cls(
-            lines=lines,
-            comments=[(number, line.lstrip("#").strip()) for number, line in every if line.startswith("#")],
-            delimiter=";" if ";" in _without_quoted(first) else ",",
-        )
+        """Read lines. With a semicolon, a tab or a bar in the first row, this separates cells; with the first two,
+        commas may be decimal commas. Excel's first line `sep=;` is obeyed.
+        """
+        every = list(numbered_lines(text, ends=" "))
+        stated = _SEPARATOR.fullmatch(every[0][1].strip(' "')) if every else None
+        every = every[1:] if stated else every
+        comments = [(number, comment) for number, line in every if (comment := _comment(line)) is not None]
+        lines = [each for each in every if _comment(each[1]) is None and each[1].strip(BLANK)]
+        delimiter = stated[1] if stated else _delimiter(lines[0][1] if lines else "")
+        return cls(lines=_joined(lines, delimiter), comments=comments, delimiter=delimiter)
 
     def cells(self, place: int) -> tuple[int, list[str]]:
         """Return the number of a line, and its cells."""
@@ -38,10 +48,10 @@ class Sheet:
             return number, [cell.strip() for cell in line.split(self.delimiter)]
         with naming(f"line {number}"):
             try:
-                (row,) = csv.reader([line], delimiter=self.delimiter, strict=True, skipinitialspace=True)
+                row = _unquoted(line, self.delimiter)
             except (csv.Error, ValueError):
                 raise InputError("has a quoted cell that does not end, or that is longer than any name") from None
-        return number, [cell.strip() for cell in row]
+        return number, [" ".join(cell.split()) if "\n" in cell else cell.strip() for cell in row]
 
     @cached_property
     def width(self) -> int:
@@ -50,7 +60,14 @@ class Sheet:
 
     def decimal(self, cell: str) -> str:
         """Return the cell with a decimal point instead of a decimal comma."""
-        return cell.replace(",", ".") if self.delimiter == ";" and cell.count(",") == 1 and "." not in cell else cell
+        commas = self.delimiter in ";\t" and cell.count(",") == 1 and "." not in cell
+        return cell.replace(",", ".") if commas else cell
+
+    @cached_property
+    def has_decimal_commas(self) -> bool:
+        """Does a cell anywhere hold a number with a decimal comma?"""
+        cells = (cell for _, line in self.lines for cell in line.split(self.delimiter))
+        return self.delimiter in ";\t" and any(_DECIMAL_COMMA.fullmatch(cell) for cell in cells)
 
     def is_number(self, cell: str) -> bool:
         """Is the cell a number (nan included)?"""
@@ -65,5 +82,47 @@ class Sheet:
         return not any(self.is_number(cell) for cell in cells)
 
 
-def _without_quoted(line: str) -> str:
-    return "".join(line.split('"')[::2])
+def _comment(line: str) -> str | None:
+    """The text after '#'. Spreadsheet programs may quote a comment, and fill its row with delimiters."""
+    first, rest = line.lstrip('"')[:1], line.lstrip('"')[1:].strip('"')
+    if first != "#" or (rest[:1] in DELIMITERS and rest.strip(BLANK + '"')):  # a column may be called '#'
+        return None
+    return rest.strip(BLANK + '"').lstrip("#").strip()
+
+
+def _joined(lines: list[tuple[int, str]], delimiter: str) -> list[tuple[int, str]]:
+    """Lines with those that go on in a quoted cell appended, where this closes the quotes."""
+    joined, place = [], 0
+    while place < len(lines):
+        (number, line), used = lines[place], 1
+        if '"' in line and len(line) <= LONGEST_LINE and not _closed(line, delimiter):
+            block = [each for _, each in lines[place : place + LONGEST_CELL]]
+            tries = ("\n".join(block[:count]) for count in range(2, len(block) + 1))
+            found = next((each for each in tries if _closed(each, delimiter)), line)
+            line, used = found, found.count("\n") + 1
+        joined.append((number, line))
+        place += used
+    return joined
+
+
+def _closed(line: str, delimiter: str) -> bool:
+    try:
+        _unquoted(line, delimiter)
+    except (csv.Error, ValueError):
+        return False
+    return True
+
+
+def _unquoted(text: str, delimiter: str) -> list[str]:
+    """The cells of one row, whose quoted cells may hold line ends."""
+    (row,) = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True, skipinitialspace=True)
+    return row
+
+
+def _delimiter(line: str) -> str:
+    """What separates the cells of the first row; tabs beside commas only align."""
+    bare = "".join(line.split('"')[::2])
+    found = [mark for mark in DELIMITERS if mark in bare]
+    if found[:2] == ["\t", ","] and not any("\t" in cell.strip() for cell in bare.split(",")):
+        return ","
+    return found[0] if found else ","

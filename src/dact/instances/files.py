@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 import threading
@@ -37,8 +38,11 @@ def read_bytes(path: Path, most: int = MAX_SET_BYTES) -> bytes:
 
 
 def read_text(path: Path, most: int = MAX_TEXT_BYTES) -> str:
-    """Read a text file of at most `most` bytes: UTF-8 with or without a byte-order mark, otherwise Latin-1."""
+    """Read a text file of at most `most` bytes: UTF-8, UTF-16 with a byte-order mark, otherwise Latin-1."""
     content = read_bytes(path, most)
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        with suppress(UnicodeDecodeError):
+            content = content.decode("utf-16").encode()
     if b"\0" in content:
         raise InputError("is a binary file, not text")
     check_lines(content)
@@ -48,11 +52,11 @@ def read_text(path: Path, most: int = MAX_TEXT_BYTES) -> str:
         return content.decode("latin-1")
 
 
-def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the stripped lines that are not blank, counted from 1, whatever ends a line."""
+def numbered_lines(text: str, ends: str | None = None) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, counted from 1, whatever ends a line, without white space (`ends`) around."""
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
-        if stripped := line.strip():
-            yield number, stripped
+        if line.strip():
+            yield number, line.strip(ends)
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from dact.instances.arrays import FloatArray, bounded
 from dact.instances.building import build
-from dact.instances.errors import InputError, shown
+from dact.instances.columns import find_columns
+from dact.instances.errors import InputError, naming, shown
 from dact.instances.instance import Instance
 from dact.instances.matrix_files import Distances
-from dact.instances.table import KNOWN
 
 Frame = Any
 """A DataFrame of pandas, or anything with its `columns`, `index` and `to_numpy`."""
@@ -36,18 +37,22 @@ def from_frame(
     """Make an instance of a table with the columns that CSV files have."""
     if not hasattr(frame, "columns"):
         raise InputError(f"frame is {shown(frame)}, not a DataFrame")
-    columns = _columns(frame)
-    pair = next((pair for pair in (("x", "y"), ("lat", "lon")) if set(pair) <= columns.keys()), None)
+    with naming("the frame"):
+        columns = find_columns([str(column) for column in frame.columns])
+        pair = columns.pair
     if pair is None and matrix is None:
         raise InputError(f"the frame has neither the columns x, y nor lat, lon, but {shown(list(frame.columns))}")
-    names = tuple(str(each) for each in frame[columns["name"]]) if "name" in columns else ()
+    if columns.read_as or "demand" not in columns.places:
+        columns.tell("the frame")
+    column = {meaning: frame.columns[place] for meaning, place in columns.places.items()}
+    names = tuple(str(each) for each in frame[column["name"]]) if "name" in column else _titles(frame.index)
     distances = None if matrix is None else distances_of(matrix)
     return build(
         name,
-        coordinates=None if pair is None else np.column_stack([_numbers(frame, columns[axis]) for axis in pair]),
+        coordinates=None if pair is None else np.column_stack([_numbers(frame, column[axis]) for axis in pair]),
         degrees=pair == ("lat", "lon"),
-        matrix=None if distances is None else distances.in_order_of(names, len(names) or len(distances.matrix)),
-        demand=_numbers(frame, columns["demand"]) if "demand" in columns else None,
+        matrix=None if distances is None else distances.in_order_of(names, len(frame.index), "the frame"),
+        demand=_numbers(frame, column["demand"]) if "demand" in column else None,
         capacity=capacity,
         names=names or (distances.names if distances else ()),
         **more,
@@ -71,16 +76,18 @@ def _labels(labels: Iterable[object]) -> tuple[str, ...]:
     return () if listed == list(range(len(listed))) else tuple(str(label) for label in listed)
 
 
-def _columns(frame: Frame) -> dict[str, object]:
-    columns: dict[str, object] = {}
-    for column in frame.columns:
-        meaning = KNOWN.get(str(column).strip().lower())
-        if meaning in columns:
-            raise InputError(f"the frame has the column {meaning} twice")
-        if meaning is not None:
-            columns[meaning] = column
-    return columns
+def _titles(labels: Iterable[object]) -> tuple[str, ...]:
+    """Labels of rows as names, if all are text."""
+    listed = list(labels)
+    texts = tuple(label for label in listed if isinstance(label, str))
+    return texts if len(texts) == len(listed) else ()
 
 
 def _numbers(frame: Frame, column: object) -> FloatArray:
-    return bounded(np.asarray(frame[column]), str(column), 1)
+    values = np.asarray(frame[column])
+    if values.dtype == object:
+        for row, value in zip(frame.index, values, strict=True):
+            if isinstance(value, bool) or not isinstance(value, Real):
+                raise InputError(f"the frame: {column} is {shown(value)} in row {shown(row)}, not a number")
+        values = values.astype(float)
+    return bounded(values, str(column), 1)

@@ -11,16 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dact.instances.arrays import LARGEST, FloatArray, IntArray, bounded, frozen, integers
+from dact.instances.arrays import LARGEST, FloatArray, IntArray, bounded, frozen, integers, square
 from dact.instances.distances import RULES, lengths, pairwise, rounded_rule
 from dact.instances.errors import InputError, shown
 from dact.instances.facts import Facts, facts_of
 from dact.instances.plane import checked_degrees, plane_from_degrees, plane_from_matrix, whole_degrees
 from dact.instances.published import best_known
-
-
-def _unset() -> IntArray:
-    return np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,8 +32,8 @@ class Instance:
     rule: str
     coordinates: FloatArray | None = None
     matrix: FloatArray | None = None
-    node_ids: IntArray = field(default_factory=_unset)
-    demand: IntArray = field(default_factory=_unset)
+    node_ids: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    demand: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     capacity: int = 0
     best_known: float | None = None
     source: Path | None = None
@@ -55,7 +51,7 @@ class Instance:
         if self.coordinates is not None:
             self._set(coordinates=_checked_coordinates(self.coordinates, degrees=RULES[self.rule][0] == "great_circle"))
         if self.matrix is not None:
-            self._set(matrix=_checked_matrix(self.matrix))
+            self._set(matrix=square(self.matrix))
         self._check_rule()
         if len(self.node_ids) == 0:
             self._set(node_ids=np.arange(1, self.size + 1))
@@ -68,7 +64,7 @@ class Instance:
         if self.facts.depot and self.size < 2:
             raise InputError(f"a {self.facts.title} needs a depot and at least one customer")
         if self.facts.capacity:
-            check_loads(self.demand, self.capacity)
+            check_loads(self.demand, self.capacity, self.names)
         elif self.capacity or self.demand.any():
             raise InputError(f"a {self.facts.title} has neither demand nor capacity")
         self._check_vehicles()
@@ -128,6 +124,17 @@ class Instance:
         from dact.instances.frames import from_frame
 
         return from_frame(frame, name=name, capacity=capacity, matrix=matrix, **more)
+
+    def __repr__(self) -> str:
+        """Tell name, problem and size, without the arrays."""
+        capacity = f"capacity {self.capacity * self.demand_unit:g}, " if self.facts.capacity else ""
+        return f"Instance({self.sizes}, {capacity}{self.rule})"
+
+    @property
+    def sizes(self) -> str:
+        """Return name, problem and size in words."""
+        what = "customers" if self.facts.depot else "nodes"
+        return f"{shown(self.name)}, {self.problem}, {self.customers} {what}"
 
     @property
     def size(self) -> int:
@@ -263,7 +270,7 @@ def least_vehicles(instance: Instance) -> int:
     return max(1, total, int((2 * instance.demand > instance.capacity).sum()))
 
 
-def check_loads(demand: IntArray, capacity: int) -> None:
+def check_loads(demand: IntArray, capacity: int, names: Sequence[str] = ()) -> None:
     """Refuse demands (the depot's first) that no vehicle can carry."""
     if isinstance(capacity, bool) or not isinstance(capacity, int | np.integer):
         raise InputError(f"capacity {shown(capacity)} is not a whole number")
@@ -276,7 +283,9 @@ def check_loads(demand: IntArray, capacity: int) -> None:
     if demand.min() < 0:
         raise InputError(f"demand {demand.min()} is negative (customer {demand.argmin()})")
     if demand.max() > capacity:
-        raise InputError(f"capacity {capacity} is below the largest demand {demand.max()} (customer {demand.argmax()})")
+        largest = int(demand.argmax())
+        name = f", {shown(names[largest])}" if names and names[largest] else ""
+        raise InputError(f"capacity {capacity} is below the largest demand {demand.max()} (customer {largest}{name})")
 
 
 def _checked_coordinates(values: FloatArray, *, degrees: bool) -> FloatArray:
@@ -284,15 +293,3 @@ def _checked_coordinates(values: FloatArray, *, degrees: bool) -> FloatArray:
     if coordinates.shape[0] < 1 or coordinates.shape[1] != 2:
         raise InputError(f"coordinates have shape {coordinates.shape}, not (N, 2) with N of at least 1")
     return checked_degrees(coordinates) if degrees else coordinates
-
-
-def _checked_matrix(values: FloatArray) -> FloatArray:
-    """Check a matrix and clear its diagonal, which some files fill with 9999."""
-    matrix = bounded(values, "matrix", 2).copy()
-    if matrix.shape[0] < 1 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"the distance matrix has shape {matrix.shape}, not (N, N)")
-    np.fill_diagonal(matrix, 0.0)
-    if matrix.min() < 0:
-        row, column = np.argwhere(matrix < 0)[0]
-        raise InputError(f"the distance {matrix[row, column]:g} of row {row + 1}, column {column + 1} is negative")
-    return frozen(matrix)

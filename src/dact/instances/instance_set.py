@@ -58,6 +58,10 @@ class InstanceSet:
         _check_shapes(self.coordinates, self.demand)
         _check_demand(facts, self.demand, self.capacity)
 
+    def __repr__(self) -> str:
+        """Tell name, problem and sizes, without the arrays."""
+        return f"InstanceSet({shown(self.name)}, {self.problem}, {len(self)} instances of size {self.customers})"
+
     @property
     def customers(self) -> int:
         """Return the number of nodes of an instance without the depot."""

@@ -11,7 +11,8 @@ import numpy as np
 from dact.instances.archives import load_array
 from dact.instances.arrays import FloatArray, bounded
 from dact.instances.cells import Sheet
-from dact.instances.errors import InputError, naming, shown
+from dact.instances.columns import is_customers
+from dact.instances.errors import InputError, caution, naming, shown
 from dact.instances.files import read_bytes, read_text
 from dact.instances.limits import MAX_NODES, check_nodes
 from dact.instances.numerals import real
@@ -19,7 +20,6 @@ from dact.instances.numerals import real
 SUFFIXES = (".csv", ".npy")
 FEWEST = 4
 """Fewest rows of a matrix without a header: smaller ones could be tables of coordinates and demands."""
-TABLE_COLUMNS = frozenset(("x", "y", "lat", "latitude", "lon", "lng", "longitude", "demand"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,22 +31,25 @@ class Distances:
     source: str = ""
     """The file, for messages."""
 
-    def in_order_of(self, names: tuple[str, ...], rows: int) -> FloatArray:
-        """Return the matrix of so many nodes in the order of these names; without names, as it is."""
+    def in_order_of(self, names: tuple[str, ...], rows: int, place: object = "") -> FloatArray:
+        """Return the distances of so many nodes in the order of these names; without names, all as they are.
+
+        Places of the matrix beyond these names are left out, with a warning about `place`.
+        """
         matrix = f"the matrix {self.source}".rstrip()
         if not names or not self.names or names == self.names:
             if len(self.matrix) != rows:
                 raise InputError(f"has {rows} nodes, but {matrix} has {len(self.matrix)}")
             return self.matrix
-        place = {name: index for index, name in enumerate(self.names)}
-        sides = ((names, self.names, f"{matrix} lacks"), (self.names, names, f"lacks, unlike {matrix},"))
-        for one, other, text in sides:
-            missing = [name for name in one if name not in set(other)]
-            if missing:
-                raise InputError(f"{text} the name {shown(missing[0])}")
-        if len(place) < len(self.names) or len(set(names)) < len(names):
+        found = {name: index for index, name in enumerate(self.names)}
+        if missing := [name for name in names if name not in found]:
+            raise InputError(f"{matrix} lacks the name {shown(missing[0])}")
+        if len(found) < len(self.names) or len(set(names)) < len(names):
             raise InputError(f"a name is used twice, so that its rows and those of {matrix} cannot be matched")
-        order = np.array([place[name] for name in names])
+        if more := [name for name in self.names if name not in set(names)]:
+            others = f" and {len(more) - 1} more" if len(more) > 1 else ""
+            caution(place or self.source, f"{shown(more[0])}{others} of {matrix} is not in the table, and left out")
+        order = np.array([found[name] for name in names])
         return np.asarray(self.matrix[np.ix_(order, order)])
 
 
@@ -76,40 +79,65 @@ def is_matrix(sheet: Sheet) -> bool:
     if not sheet.lines:
         return False
     rows, cells = len(sheet.lines), sheet.cells(0)[1]
-    if sheet.is_header(cells) or not cells[0]:
-        return not TABLE_COLUMNS & {cell.lower() for cell in cells} and rows - 1 in (len(cells), len(cells) - 1)
-    labelled = not sheet.is_number(cells[0])
-    return rows >= FEWEST and rows == len(cells) - labelled and all(sheet.is_number(cell) for cell in cells[labelled:])
+    if not _is_header(sheet):
+        labelled = not sheet.is_number(cells[0])
+        square = rows >= FEWEST and rows == len(cells) - labelled
+        return square and all(sheet.is_number(cell) for cell in cells[labelled:])
+    if is_customers(cells) or rows - 1 not in (len(cells), len(cells) - 1):
+        return False
+    labels = [sheet.cells(place)[1][0] for place in range(1, rows)]
+    if len(cells) == len(labels):
+        return all(sheet.is_number(label) for label in labels)
+    return not cells[0] or set(labels) == set(cells[1:])
 
 
 def parse_matrix(sheet: Sheet, max_nodes: int = MAX_NODES) -> Distances:
-    """Read rows of distances; a non-numeric first row or column holds names."""
-    if not sheet.lines:
-        raise InputError("holds no row of numbers")
-    head = sheet.cells(0)[1]
-    header = sheet.is_header(head) or not head[0]
+    """Read rows of distances; a non-numeric first row or column holds names. Columns take the order of the rows."""
+    header = _is_header(sheet)
     body = range(int(header), len(sheet.lines))
     size = len(body)
     if not size:
         raise InputError("holds no row of numbers")
     check_nodes(size, max_nodes)
+    head = sheet.cells(0)[1]
     labelled = not head[0] or not sheet.is_number(sheet.cells(body[0])[1][0])
-    weights, labels = array("d"), []
+    labels = [sheet.cells(place)[1][0] for place in body] if labelled else []
+    names = head[max(len(head) - size, 0) :] if header else labels
+    order = _order(names, labels or names)
+    weights = array("d")
     for row, place in enumerate(body):
         number, cells = sheet.cells(place)
-        labels += cells[:1] if labelled else []
         cells = cells[labelled:]
         with naming(f"line {number}"):
             if len(cells) != size:
                 raise InputError(f"has {len(cells)} distances, but the matrix has {size} rows")
-            weights.extend(_distance(sheet, cell, row == column) for column, cell in enumerate(cells))
-    names = head[len(head) - size :] if header else labels
-    if header and (len(names) < size or (labelled and names != labels)):
+            ordered = [cells[each] for each in order] if order else cells
+            weights.extend(_distance(sheet, cell, row == column) for column, cell in enumerate(ordered))
+    if header and len(names) < size:
         raise InputError("names its rows and columns differently")
-    return Distances(matrix=np.array(weights).reshape(size, size), names=tuple(names))
+    return Distances(matrix=np.array(weights).reshape(size, size), names=tuple(labels or names))
+
+
+def _is_header(sheet: Sheet) -> bool:
+    """Does the first line hold names?"""
+    cells = sheet.cells(0)[1] if sheet.lines else [""]
+    return bool(sheet.lines) and (sheet.is_header(cells) or not cells[0])
+
+
+def _order(names: list[str], labels: list[str]) -> list[int]:
+    """The columns in the order of the rows; none if they are in it."""
+    if names == labels:
+        return []
+    place = {name: index for index, name in enumerate(names)}
+    if len(place) < len(names) or sorted(names) != sorted(labels):
+        raise InputError("names its rows and columns differently")
+    return [place[label] for label in labels]
 
 
 def _distance(sheet: Sheet, cell: str, diagonal: bool) -> float:
     if diagonal and not cell:
         return 0.0
-    return real(sheet.decimal(cell), "a distance")
+    value = real(sheet.decimal(cell), "a distance")
+    if value < 0 and not diagonal:
+        raise InputError(f"the distance {cell} is negative")
+    return value

@@ -20,10 +20,12 @@ from dact.instances.matrix_files import parse_npy, read_distances
 from dact.instances.published import best_known
 from dact.instances.set_files import parse_npz, parse_pickle
 from dact.instances.solutions import read_solution_cost
-from dact.instances.table import Wishes, instance_of, parse_table
+from dact.instances.table import Wishes, instance_of, is_table, parse_table
 from dact.instances.tsplib import parse_tsplib
+from dact.instances.workbooks import workbook_text
 
 KEYWORD_SUFFIXES = (".tsp", ".vrp", ".txt")
+TABLE_SUFFIXES = (".csv", ".tsv", ".xlsx")
 SET_PARSERS = {".npz": parse_npz, ".pkl": parse_pickle}
 
 
@@ -33,34 +35,38 @@ def read(
     capacity: float | None = None,
     demand_unit: float | None = None,
     matrix: str | Path | None = None,
+    vehicles: int | None = None,
     max_nodes: int = MAX_NODES,
 ) -> Instance:
-    """Read one instance: .tsp, .vrp, .txt, .csv, a matrix (.npy, .csv), or a set file (.npz, .pkl) that holds just one.
+    """Read one instance: .tsp, .vrp, .txt, a table (.csv, .tsv, .xlsx), a matrix (.npy, .csv), or a set (.npz, .pkl)
+    that holds just one.
 
-    A file of more than `max_nodes` nodes is refused before memory is taken for them.
+    `vehicles` is the largest number of routes, and wins over what the file says. A file of more than `max_nodes` nodes
+    is refused before memory is taken for them.
 
-    The other settings are for CSV files: `capacity` wins over their `# capacity:` comment, demands may be decimal
+    The other settings are for tables: `capacity` wins over their `# capacity:` comment, demands may be decimal
     with a `demand_unit` in which they are counted, and `matrix` names a file (.csv, .npy) with their distances.
-    The best known value is the lowest of those stated by a solution beside the file, by the
+    The best known value is the lowest of those stated by a solution beside a .tsp, .vrp or .txt file, by its
     COMMENT and by the shipped table, each only where it belongs to the rule in force.
     """
     path = Path(path)
     with naming(path):
         suffix = _suffix(path)
         for what, given in (("capacity", capacity), ("demand_unit", demand_unit), ("matrix", matrix)):
-            if given is not None and suffix != ".csv":
-                raise InputError(f"a {what} can be given for CSV files only")
+            if given is not None and suffix not in TABLE_SUFFIXES:
+                raise InputError(f"a {what} can be given for tables only ({', '.join(TABLE_SUFFIXES)})")
     distances = None if matrix is None else read_distances(matrix, max_nodes)
     with naming(path):
         if suffix in SET_PARSERS:
             instances = SET_PARSERS[suffix](read_bytes(path), path, max_nodes)
             if len(instances) != 1:
                 raise InputError(f"holds {len(instances)} instances, not one: use read_set")
-            return instances[0]
+            return _limited(instances[0], vehicles)
         wishes = Wishes(capacity=capacity, demand_unit=demand_unit, distances=distances)
         instance = _parse(path, suffix, wishes, max_nodes)
-    values = (_value_beside(instance, path), instance.best_known, _published(instance))
-    return replace(instance, best_known=min((value for value in values if value is not None), default=None))
+        values = (_value_beside(instance, path), instance.best_known, _published(instance))
+        best = min((value for value in values if value is not None), default=None)
+        return _limited(replace(instance, best_known=best), vehicles)
 
 
 def read_set(path: str | Path, *, capacity: float | None = None, max_nodes: int = MAX_NODES) -> InstanceSet:
@@ -89,9 +95,17 @@ def with_references(instances: InstanceSet, path: str | Path) -> InstanceSet:
 def _parse(path: Path, suffix: str, wishes: Wishes, max_nodes: int) -> Instance:
     if suffix == ".npy":
         return instance_of(parse_npy(read_bytes(path), max_nodes), path, wishes)
-    if suffix == ".csv":
-        return parse_table(read_text(path), path, wishes, max_nodes)
-    return parse_tsplib(read_text(path), path, max_nodes)
+    if suffix in TABLE_SUFFIXES:
+        text = workbook_text(read_bytes(path), max_nodes) if suffix == ".xlsx" else read_text(path)
+        return parse_table(text, path, wishes, max_nodes)
+    text = read_text(path)
+    if suffix == ".txt" and is_table(text):
+        raise InputError("is a table: give it a name that ends in .csv")
+    return parse_tsplib(text, path, max_nodes)
+
+
+def _limited(instance: Instance, vehicles: int | None) -> Instance:
+    return instance if vehicles is None else instance.with_vehicles(vehicles)
 
 
 def _set_of_one(instance: Instance, path: Path) -> InstanceSet:
@@ -112,8 +126,10 @@ def _set_of_one(instance: Instance, path: Path) -> InstanceSet:
 
 def _suffix(path: Path) -> str:
     suffix = path.suffix.lower()
-    known = (*KEYWORD_SUFFIXES, ".csv", ".npy", *SET_PARSERS)
+    known = (*KEYWORD_SUFFIXES, *TABLE_SUFFIXES, ".npy", *SET_PARSERS)
     # For folders and missing files, the error of read_bytes is more helpful.
+    if isfile(path) and suffix in (".xls", ".xlsm", ".ods"):
+        raise InputError("is a spreadsheet: save it as .csv or .xlsx")
     if isfile(path) and suffix not in known:
         raise InputError(f"the extension {shown(suffix)} is not one of {', '.join(known)}")
     return suffix
@@ -124,7 +140,13 @@ def _published(instance: Instance) -> float | None:
 
 
 def _value_beside(instance: Instance, path: Path) -> float | None:
-    """The cost stated by a solution file beside the instance, if the checker confirms it."""
+    """The cost stated by a solution file beside the instance, if the checker confirms it.
+
+    Only formats of benchmark libraries have that convention. Beside a table lie earlier answers, perhaps for another
+    capacity.
+    """
+    if path.suffix.lower() not in KEYWORD_SUFFIXES:
+        return None
     for suffix in (f".opt{instance.facts.suffix}", instance.facts.suffix):
         beside = path.with_suffix(suffix)
         try:

@@ -1,7 +1,8 @@
-"""Solutions as CSV, a row for each stop: route, stop, name, load, leg.
+"""Solutions as CSV, a row for each stop: route, stop, name, load, leg, distance.
 
 Routes begin and end with the depot, or with the first node where there is none, so that the legs add up to the cost.
-The load is the stop's demand in the units of the file; nodes without names are given by number.
+The load is the stop's demand in the units of the file, the distance that from the start of the route; nodes without
+names are given by number. Only the columns route and name are read.
 """
 
 from __future__ import annotations
@@ -9,36 +10,60 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from dact.instances.cells import Sheet
 from dact.instances.errors import InputError, naming, shown
 from dact.instances.instance import Instance
 from dact.instances.numerals import positive
 
-COLUMNS = ("route", "stop", "name", "load", "leg")
+COLUMNS = ("route", "stop", "name", "load", "leg", "distance")
+OLD_COLUMNS = COLUMNS[:-1]
+"""Columns of files from before there were distances."""
+METRES = 3
+"""Decimals of kilometres."""
+DIGITS = 6
+"""Least digits of the longest route that are written, where distances have no unit."""
+MOST = 9
+"""Decimals of any number."""
 
 
-def stop_rows(instance: Instance, routes: Sequence[Sequence[int]]) -> list[dict[str, object]]:
+def stop_rows(instance: Instance, routes: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
     """Return a row for each stop of all routes, by COLUMNS."""
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     for number, route in enumerate((route for route in routes if len(route)), start=1):
         stops = [0, *route, 0] if instance.facts.depot else [*route, *route[:1]]
         stops = stops if instance.facts.returns else stops[:-1]
         legs = [0.0, *instance.lengths(stops[:-1], stops[1:]).tolist()]
-        for place, (node, leg) in enumerate(zip(stops, legs, strict=True)):
+        for place, (node, leg, distance) in enumerate(zip(stops, legs, np.cumsum(legs).tolist(), strict=True)):
             load = float(instance.demand[node]) * instance.demand_unit
-            rows.append(dict(zip(COLUMNS, (number, place, instance.title(node), load, leg), strict=True)))
+            rows.append(dict(zip(COLUMNS, (number, place, instance.title(node), load, leg, distance), strict=True)))
     return rows
 
 
 def stop_list(instance: Instance, routes: Sequence[Sequence[int]], cost: float) -> str:
-    """Write the rows of all routes."""
+    """Write the rows of all routes, with distances to the metre, or with six digits or two decimals at least."""
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in stop_rows(instance, routes):
-        writer.writerow((row["route"], row["stop"], row["name"], f"{row['load']:g}", f"{row['leg']:.10g}"))
+    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    rows = stop_rows(instance, routes)
+    longest = max((row["distance"] for row in rows), default=0.0)
+    places = METRES if instance.kilometres else _decimals(longest)
+    for row in rows:
+        decimals = {"load": MOST, "leg": places, "distance": places}
+        writer.writerow(row | {column: _plain(row[column], most) for column, most in decimals.items()})
     return stream.getvalue()
+
+
+def _decimals(longest: float) -> int:
+    return int(np.clip(DIGITS - 1 - np.floor(np.log10(longest)), 2, MOST)) if longest > 0 else 2
+
+
+def _plain(number: float, decimals: int) -> str:
+    """Write a number without an exponent and without zeros at its end."""
+    return f"{number:.{decimals}f}".rstrip("0").rstrip(".")
 
 
 def parse_stop_list(text: str, instance: Instance) -> list[list[str]]:

@@ -1,45 +1,32 @@
 """CSV files: a row for each node, with the columns name, x, y (or lat, lon) and demand.
 
-A first row without any number is a header; its columns may come in any order, and others are ignored with a warning.
-Without a header the columns are x, y and maybe demand, with maybe a name before them. A semicolon may stand for the
-comma. Demands make a CVRP, whose first row is the depot. Lines that begin with `#` are comments; `# capacity: 50` sets
-the capacity, which the caller's own value overrides, and `# vehicles: 4` the most routes; `# problem: cvrp` names the
-problem. Distances are unrounded: straight lines, or great circles in kilometres, or those of a matrix file. A file may
-be a matrix itself.
+A first row without any number is a header; its columns may come in any order, under other names too (`columns.py`),
+and others are ignored with a warning. Without a header the columns are x, y and maybe demand, with maybe a name before
+them. Semicolons, tabs or bars may stand for the commas. Demands make a CVRP, whose first row is the depot. Lines that
+begin with `#` are comments, which may state the capacity and other things (`stated.py`); the caller's own values win.
+Distances are unrounded: straight lines, or great circles in kilometres, or those of a matrix file. A file may be a
+matrix itself.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from dact.instances.building import build
 from dact.instances.cells import Sheet
+from dact.instances.columns import Columns, find_columns, is_customers
 from dact.instances.errors import InputError, caution, naming, shown
 from dact.instances.facts import facts_of
 from dact.instances.instance import Instance
 from dact.instances.limits import MAX_NODES, check_nodes
 from dact.instances.matrix_files import Distances, is_matrix, parse_matrix
 from dact.instances.numerals import positive, real
+from dact.instances.stated import Stated
 
-Value = TypeVar("Value")
-KNOWN = {
-    "name": "name",
-    "x": "x",
-    "y": "y",
-    "lat": "lat",
-    "latitude": "lat",
-    "lon": "lon",
-    "lng": "lon",
-    "longitude": "lon",
-    "demand": "demand",
-}
-"""Headers of columns, and what they mean."""
 PLAIN = ("x", "y", "demand")
-_COMMENT = re.compile(r"(capacity|vehicles|problem)\s*[:=]\s*(.*)", re.IGNORECASE)
+"""Columns of a file without a header."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,34 +38,57 @@ class Wishes:
     distances: Distances | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What a line says of a node."""
+
+    line: int
+    name: str
+    demand: float
+    point: tuple[float, ...]
+
+
 def parse_table(text: str, path: Path, wishes: Wishes | None = None, max_nodes: int = MAX_NODES) -> Instance:
     """Read the text of a CSV file."""
     wishes = wishes or Wishes()
-    sheet = Sheet.parse(text)
+    sheet = _untitled(Sheet.parse(text), path)
     if wishes.distances is None and is_matrix(sheet):
         return instance_of(parse_matrix(sheet, max_nodes), path, wishes)
     check_nodes(len(sheet.lines) - 1, max_nodes)
     columns, first = _columns(sheet, path, matrix=wishes.distances is not None)
-    rows = [_values(sheet, place, columns, wishes) for place in range(first, len(sheet.lines))]
+    rows = [_row(sheet, place, columns, wishes, depot=place == first) for place in range(first, len(sheet.lines))]
     if not rows:
         raise InputError("holds no row of numbers")
     check_nodes(len(rows), max_nodes)
-    pair = next((pair for pair in (("x", "y"), ("lat", "lon")) if pair[0] in columns), None)
-    names = tuple(str(row.get("name", "")) for row in rows)
-    named, distances = names if any(names) else (), wishes.distances
+    stated, loaded, distances = Stated.parse(sheet, path), "demand" in columns.places, wishes.distances
+    capacity = stated.parsed("capacity", positive if wishes.demand_unit is None else real)
+    capacity = capacity if wishes.capacity is None else wishes.capacity
+    _check_names(rows, path)
+    if loaded:
+        _check_depot(rows)
+        if capacity is None:
+            missing = "has a demand column but no capacity"
+            raise InputError(f"{missing}: add the line '# capacity: 50', or give one (--capacity)")
+    names = tuple(row.name for row in rows) if any(row.name for row in rows) else ()
     return build(
         path.stem,
-        coordinates=None if pair is None else [[row[axis] for axis in pair] for row in rows],
-        degrees=pair == ("lat", "lon"),
-        matrix=None if distances is None else distances.in_order_of(named, len(rows)),
-        demand=[row["demand"] for row in rows] if "demand" in columns else None,
-        capacity=_capacity(sheet, wishes) if "demand" in columns else wishes.capacity,
+        coordinates=[row.point for row in rows] if columns.pair else None,
+        degrees=columns.pair == ("lat", "lon"),
+        matrix=None if distances is None else distances.in_order_of(names, len(rows), path),
+        demand=[row.demand for row in rows] if loaded else None,
+        capacity=capacity,
         demand_unit=wishes.demand_unit,
-        vehicles=_stated(sheet, "vehicles", positive) or 0,
-        problem=_stated(sheet, "problem", lambda text, _: facts_of(text.lower()).name),
-        names=names if named or distances is None else distances.names,
+        vehicles=stated.parsed("vehicles", positive) or 0,
+        problem=stated.parsed("problem", lambda text, _: facts_of(text.lower()).name),
+        names=names if names or distances is None else distances.names,
         source=path,
     )
+
+
+def is_table(text: str) -> bool:
+    """Does a text begin with the header of a table of customers?"""
+    sheet = Sheet.parse(text)
+    return bool(sheet.lines) and is_customers(sheet.cells(0)[1])
 
 
 def instance_of(distances: Distances, path: Path, wishes: Wishes) -> Instance:
@@ -93,84 +103,93 @@ def instance_of(distances: Distances, path: Path, wishes: Wishes) -> Instance:
     )
 
 
-def _columns(sheet: Sheet, path: Path, *, matrix: bool) -> tuple[dict[str, int], int]:
+def _untitled(sheet: Sheet, path: Path) -> Sheet:
+    """The sheet without a title above its header: rows of one text, and otherwise empty cells."""
+    lines, place = sheet.lines, 0
+    while place < len(lines) - 1:
+        cells = [cell for cell in sheet.cells(place)[1] if cell]
+        if len(cells) > 1 or sheet.width < 2 or sheet.is_number(cells[0]):
+            break
+        caution(path, f"line {lines[place][0]}: {shown(cells[0])} is taken for a title")
+        place += 1
+    return replace(sheet, lines=lines[place:]) if place else sheet
+
+
+def _columns(sheet: Sheet, path: Path, *, matrix: bool) -> tuple[Columns, int]:
     """Where each column is, and the place of the first row after the header."""
     if not sheet.lines:
         raise InputError("holds no row of numbers")
     number, cells = sheet.cells(0)
     with naming(f"line {number}"):
         if sheet.is_header(cells):
-            columns = _headed(cells, path)
-            if len({"x", "y"} & columns.keys()) == 2 or len({"lat", "lon"} & columns.keys()) == 2:
-                return columns, 1
-            if matrix and not {"x", "y", "lat", "lon"} & columns.keys() and columns:
-                return columns, 1
-            raise InputError(f"the header {shown(sheet.delimiter.join(cells))} has neither x,y nor lat,lon")
+            columns = find_columns(cells)
+            if columns.pair is None and not (matrix and columns.places):
+                raise InputError(
+                    f"the header {shown(sheet.delimiter.join(cells))} has neither x,y nor lat,lon, and no matrix of "
+                    "distances is given"
+                )
+            columns.tell(path)
+            return columns, 1
         named = not sheet.is_number(cells[0])
         width = len(cells) - named
         if width not in (2, 3):
             raise InputError(f"{shown(sheet.delimiter.join(cells))} has {width} cells, not {min(max(width, 2), 3)}")
-    columns = {name: place + named for place, name in enumerate(PLAIN[:width])}
-    return {**columns, "name": 0} if named else columns, 0
+    places = {name: place + named for place, name in enumerate(PLAIN[:width])}
+    return Columns(places={**places, "name": 0} if named else places, read_as={}, unused=[]), 0
 
 
-def _headed(cells: list[str], path: Path) -> dict[str, int]:
-    columns: dict[str, int] = {}
-    others = []
-    for place, cell in enumerate(cells):
-        meaning = KNOWN.get(cell.lower())
-        if meaning in columns:
-            raise InputError(f"the header names the column {meaning} twice")
-        if meaning is not None:
-            columns[meaning] = place
-        elif cell:
-            others.append(cell)
-    if others and columns:
-        caution(path, f"of the columns, {', '.join(shown(other) for other in others[:5])} is not used")
-    return columns
-
-
-def _values(sheet: Sheet, place: int, columns: dict[str, int], wishes: Wishes) -> dict[str, float | str]:
+def _row(sheet: Sheet, place: int, columns: Columns, wishes: Wishes, *, depot: bool) -> Row:
     number, cells = sheet.cells(place)
+    places = columns.places
     with naming(f"line {number}"):
-        width = max(columns.values()) + 1
+        width = max(places.values()) + 1
         if len(cells) < width or (len(cells) > width and len(cells) != sheet.width):
             raise InputError(f"{shown(sheet.delimiter.join(cells))} has {len(cells)} cells, not {width}")
-        values: dict[str, float | str] = {}
-        for name, column in columns.items():
-            values[name] = cells[column] if name == "name" else _number(sheet, name, cells[column], wishes)
-        return values
+        load = cells[places["demand"]] if "demand" in places else "0"
+        return Row(
+            line=number,
+            name=cells[places["name"]] if "name" in places else "",
+            point=tuple(_number(sheet, axis, cells[places[axis]]) for axis in columns.pair or ()),
+            demand=0.0 if depot and not load else _demand(sheet, load, wishes),
+        )
 
 
-def _number(sheet: Sheet, column: str, cell: str, wishes: Wishes) -> float:
-    value = real(sheet.decimal(cell), column)
-    if column == "demand" and value < 0:
-        raise InputError(f"demand {cell} is negative")
-    if column == "demand" and wishes.demand_unit is None and value != int(value):
-        raise InputError(f"demand is {shown(cell)}, not a whole number: give a demand unit, such as 0.5")
+def _number(sheet: Sheet, column: str, cell: str) -> float:
+    value = real(_plain(sheet, column, cell), column)
     most = {"lat": 90.0, "lon": 180.0}.get(column)
     if most is not None and abs(value) > most:
         raise InputError(f"{column} is {cell}, not between -{most:g} and {most:g}")
     return value
 
 
-def _capacity(sheet: Sheet, wishes: Wishes) -> float | None:
-    """The caller's capacity, or that of a comment."""
-    if wishes.capacity is not None:
-        return wishes.capacity
-    return _stated(sheet, "capacity", positive if wishes.demand_unit is None else real)
+def _demand(sheet: Sheet, cell: str, wishes: Wishes) -> float:
+    value = real(_plain(sheet, "demand", cell), "demand")
+    if value < 0:
+        raise InputError(f"demand {cell} is negative")
+    if wishes.demand_unit is None and value != int(value):
+        raise InputError(f"demand is {shown(cell)}, not a whole number: give a demand unit, such as 0.5")
+    return value
 
 
-def _stated(sheet: Sheet, word: str, parse: Callable[[str, str], Value]) -> Value | None:
-    """The value after a word in a comment; None without one."""
-    found = [
-        (number, match[2])
-        for number, text in sheet.comments
-        if (match := _COMMENT.fullmatch(text)) and match[1].lower() == word
-    ]
-    if len(found) > 1:
-        raise InputError(f"line {found[1][0]}: the {word} is given twice")
-    for number, text in found:
-        with naming(f"line {number}"):
-            return parse(sheet.decimal(text), f"the {word}")
-    return None
+def _plain(sheet: Sheet, column: str, cell: str) -> str:
+    """The cell with a decimal point. Among decimal commas, a point may stand between thousands."""
+    if "." in cell and sheet.has_decimal_commas:
+        raise InputError(f"{column} is {shown(cell)}, with a point in a file of decimal commas: leave the point out")
+    return sheet.decimal(cell)
+
+
+def _check_names(rows: list[Row], path: Path) -> None:
+    twice = next((name for name, count in Counter(row.name for row in rows).items() if name and count > 1), None)
+    if twice is not None:
+        lines = [row.line for row in rows if row.name == twice][:2]
+        caution(path, f"the name {shown(twice)} is used twice, in lines {lines[0]} and {lines[1]}")
+
+
+def _check_depot(rows: list[Row]) -> None:
+    depot = rows[0]
+    if depot.demand:
+        others = [row.line for row in rows if not row.demand]
+        hint = f"; line {others[0]} has none" if len(others) == 1 else ""
+        raise InputError(
+            f"line {depot.line}: the first row is the depot, so that its demand must be 0, not {depot.demand:g}{hint}"
+        )

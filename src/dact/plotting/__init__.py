@@ -8,7 +8,7 @@ from dact.plotting.comparison import save_comparison_plot
 from dact.plotting.files import FORMATS, save_plot
 from dact.plotting.film import Film
 from dact.plotting.routes import plot
-from dact.plotting.solution import Solution, cost_text, whole_costs
+from dact.plotting.solution import Solution, cost_text, cost_with_unit, whole_costs
 from dact.plotting.trace import Curve, plot_trace, save_traces_plot
 from dact.plotting.training import TrainingLog, read_training, save_training_plot
 
@@ -21,6 +21,7 @@ __all__ = [
     "TrainingLog",
     "check_moving",
     "cost_text",
+    "cost_with_unit",
     "plot",
     "plot_trace",
     "read_training",

@@ -17,7 +17,7 @@ from dact.instances.files import write_atomically
 from dact.plotting.canvas import Canvas
 from dact.plotting.frames import Frame
 from dact.plotting.routes import map_points
-from dact.plotting.solution import cost_text
+from dact.plotting.solution import cost_with_unit
 from dact.plotting.styles import COLOURS, angle_order, plain
 
 LAST_MS = 2500
@@ -74,7 +74,7 @@ def _told(instance: Instance, frame: Frame) -> dict[str, Any]:
     order = angle_order(map_points(instance), routes) if instance.facts.depot else range(len(routes))
     return {
         "routes": [list(map(int, routes[place])) for place in order],
-        "cost": cost_text(instance, frame.cost),
+        "cost": cost_with_unit(instance, frame.cost),
         "value": frame.cost,
         "seconds": round(frame.seconds, 3),
     }

@@ -10,7 +10,7 @@ from dact.instances import Instance
 from dact.instances.arrays import FloatArray
 from dact.plotting.frames import Frame
 from dact.plotting.routes import map_points
-from dact.plotting.solution import cost_text
+from dact.plotting.solution import cost_with_unit
 from dact.plotting.styles import INK, PAPER, Style, angle_order, plain, style_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Canvas:
         small = picture.resize(self.size, Image.Resampling.BOX)
         draw = ImageDraw.Draw(small)
         draw.text((MARGIN, 8), plain(self.instance.name), fill=INK, font=self._font)
-        text = f"{cost_text(self.instance, frame.cost)}    {frame.seconds:.1f} s"
+        text = f"{cost_with_unit(self.instance, frame.cost)}    {frame.seconds:.1f} s"
         draw.text((self.size[0] - MARGIN, 8), text, fill=INK, font=self._font, anchor="ra")
         return small
 

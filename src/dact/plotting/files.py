@@ -36,5 +36,5 @@ def _size(result: Solution) -> tuple[float, float]:
     wide, high = np.ptp(map_points(result.instance), axis=0)
     height = 7.0 * float(np.clip(high / wide if wide else 1.0, 0.5, 1.4)) + 0.3
     beside, needed = (points / 72 for points in legend_size(result))
-    height = max(height, min(needed + 0.3, TALL))
-    return 7.0 + (beside if needed <= height else 0.0), height
+    taller = max(height, min(needed + 0.3, TALL))
+    return (7.0 + beside, taller) if needed <= taller else (7.0, height)

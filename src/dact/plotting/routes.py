@@ -9,7 +9,7 @@ from dact.instances import Instance
 from dact.instances.arrays import BoolArray, FloatArray
 from dact.plotting.labels import Room, label_nodes, label_routes
 from dact.plotting.legend import draw_legend
-from dact.plotting.solution import Solution, cost_text
+from dact.plotting.solution import Solution, cost_with_unit
 from dact.plotting.styles import COLOURS, INK, PAPER, Style, angle_order, new_axes, plain, style_of
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 DEPOT = 60.0
 """Least area of the depot, in square points."""
+NO_MAP = "not a map: the places are laid out by their distances"
+"""Under pictures of instances that have distances but no coordinates."""
 BEHIND = 0.01
 """Share of the map's width that the depot's square covers on each side."""
 
@@ -127,11 +129,12 @@ def _dress(ax: "Axes", result: Solution) -> None:
         side.set_color("#cccccc")
     ax.set_title(plain(result.instance.name), loc="left", fontweight="bold", color=INK, parse_math=False)
     ax.set_title("  ·  ".join(_facts(result)), loc="right", fontsize="medium", color=INK)
+    if result.instance.coordinates is None:
+        ax.set_xlabel(NO_MAP, loc="left", fontsize="small", color=INK)
 
 
 def _facts(result: Solution) -> list[str]:
-    unit = " km" if result.instance.kilometres else ""
-    facts = [f"cost {cost_text(result.instance, result.cost)}{unit}"]
+    facts = [f"cost {cost_with_unit(result.instance, result.cost)}"]
     if result.gap is not None:
         facts.append(f"gap {result.gap:.2f} %")
     if result.instance.facts.depot:

@@ -52,6 +52,11 @@ def whole_costs(instance: Instance) -> bool:
     return RULES[instance.rule][1] != "none"
 
 
+def cost_with_unit(instance: Instance, cost: float) -> str:
+    """A cost for people, with its unit where it has one."""
+    return cost_text(instance, cost) + (" km" if instance.kilometres else "")
+
+
 def cost_text(instance: Instance, cost: float) -> str:
     """A cost for people: whole where the rule rounds, else with five digits or more."""
     if whole_costs(instance):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dact.instances import InputError
 from dact.instances.files import write_atomically
-from dact.plotting.solution import Solution, cost_text
+from dact.plotting.solution import Solution, cost_with_unit
 from dact.plotting.styles import COLOURS, DASHES, INK, new_axes, plain
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def plot_trace(result: Solution, ax: "Axes | None" = None) -> "Axes":
         name=instance.name, trace=result.trace, steps=result.steps, seconds=0.0, best_known=instance.best_known
     )
     _plot_one(curve, ax, by_steps=True)
-    ax.set_title(f"cost {cost_text(instance, result.cost)}", loc="right", fontsize="medium", color=INK)
+    ax.set_title(f"cost {cost_with_unit(instance, result.cost)}", loc="right", fontsize="medium", color=INK)
     return ax
 
 

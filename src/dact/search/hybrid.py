@@ -63,10 +63,12 @@ class HybridSearcher(StepByStep):
 
     def prepare(self, batch: Batch, state: SearchState) -> None:
         """Compile the kernels, or load them from the cache."""
-        first_I, tour_IN = torch.zeros(1, dtype=torch.long, device=batch.device), state.tour_BN[:1]
+        # Kernels are compiled for matrices by whether any of them depends on the direction.
+        few = 1 if batch.distance_INN is None else batch.rows
+        first_I = torch.arange(0, few, self.walks, device=batch.device)
         settings = settled(self.config, batch.length, batch.depots, self.walks)
         descent.compile_form(
-            terrain_of(batch.take(first_I), tour_IN, 0),
+            terrain_of(batch.take(first_I), state.tour_BN[first_I], 0),
             exchanges=settings.margin > 0,
             overload=settings.overload > 0,
         )

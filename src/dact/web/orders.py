@@ -18,7 +18,7 @@ from dact.instances import InputError, InputWarning, Instance, Start, read, read
 from dact.instances.errors import shown
 from dact.pipeline import SolveConfig
 from dact.plotting import whole_costs
-from dact.plotting.routes import map_points
+from dact.plotting.routes import NO_MAP, map_points
 
 MAX_BODY = 8 * 2**20
 """Largest request, in bytes."""
@@ -143,7 +143,8 @@ def _read(
 
 def _for_page(text: str, folder: str) -> str:
     """A message without folders of the server and without settings that the page does not have."""
-    return re.sub(rf"{re.escape(folder)}/\w+/", "", text).replace(" (max_nodes allows more)", "")
+    text = re.sub(rf"{re.escape(folder)}/\w+/", "", text).replace(" (max_nodes allows more)", "")
+    return text.replace("give one (--capacity)", "fill in the field Capacity")
 
 
 def limits() -> dict[str, int]:
@@ -154,7 +155,7 @@ def limits() -> dict[str, int]:
 def described(instance: Instance, notes: Sequence[str] = ()) -> dict[str, Any]:
     """The instance as JSON for the page."""
     return {
-        "notes": list(notes),
+        "notes": [*notes, *([f"{instance.name}: {NO_MAP}."] if instance.coordinates is None else [])],
         "name": instance.name,
         "title": instance.facts.title,
         "points": map_points(instance).tolist(),
@@ -166,6 +167,7 @@ def described(instance: Instance, notes: Sequence[str] = ()) -> dict[str, Any]:
         "capacity": round(instance.capacity * instance.demand_unit, 9) if instance.facts.capacity else None,
         "vehicles": instance.vehicles,
         "whole": whole_costs(instance),
+        "kilometres": instance.kilometres,
         "best_known": instance.best_known,
         "suffix": instance.facts.suffix,
     }

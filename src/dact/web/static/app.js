@@ -68,7 +68,7 @@ async function load(chosen) {
 }
 
 function introduce(instance) {
-  const parts = [instance.name, instance.title, `${instance.points.length} nodes`];
+  const parts = [instance.name, instance.title, `${instance.points.length} nodes${instance.kilometres ? ", in km" : ""}`];
   if (instance.capacity) parts.push(`capacity ${instance.capacity}`);
   if (instance.vehicles) parts.push(`${instance.vehicles} vehicles at most`);
   $("facts").textContent = parts.join(" · ");

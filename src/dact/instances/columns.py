@@ -1,0 +1,105 @@
+"""Columns of tables: what their headers mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dact.instances.errors import InputError, caution, shown
+
+HEADERS = {
+    "name": ("name",),
+    "x": ("x",),
+    "y": ("y",),
+    "lat": ("lat", "latitude"),
+    "lon": ("lon", "lng", "longitude"),
+    "demand": ("demand",),
+}
+"""Columns, and the headers that certainly mean them."""
+ALIASES = {
+    "name": (
+        *("customer", "customername", "client", "stop", "place", "location", "city", "town", "store", "shop", "id"),
+        *("kunde", "kundenname", "ort", "stadt", "nom", "nombre", "cliente", "nome", "naam", "klant", "plaats"),
+    ),
+    "x": ("xcoord", "xcoordinate", "coordx", "easting"),
+    "y": ("ycoord", "ycoordinate", "coordy", "northing"),
+    "lat": ("breitengrad", "geobreite", "latitud", "latitudine", "breedtegraad", "gpslat"),
+    "lon": ("long", "längengrad", "laengengrad", "geolänge", "longitud", "longitudine", "lengtegraad", "gpslon"),
+    "demand": (
+        *("demands", "quantity", "qty", "load", "weight", "amount", "volume", "pallets", "boxes", "parcels"),
+        *("menge", "bedarf", "nachfrage", "gewicht", "anzahl", "demande", "quantité", "quantite", "poids"),
+        *("demanda", "cantidad", "peso", "domanda", "quantità", "vraag", "aantal", "hoeveelheid"),
+    ),
+}
+"""Headers that probably mean a column, used where none is certain. Those of names: the likelier, the earlier."""
+PAIRS = (("x", "y"), ("lat", "lon"))
+LONGEST = 60
+"""Characters of a header that are looked at."""
+_UNITS = re.compile(r"[(\[].*?[)\]]")
+_FILL = re.compile(r"[\s_.\-]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Where each known column is, and the headers that are not used."""
+
+    places: dict[str, int]
+    read_as: dict[str, str]
+    """Headers that only probably mean a column, and which."""
+    unused: list[str]
+
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """The coordinates, if there are any."""
+        pairs = [pair for pair in PAIRS if set(pair) <= self.places.keys()]
+        if len(pairs) > 1:
+            raise InputError("has the columns x, y and the columns lat, lon: leave out those that do not count")
+        return pairs[0] if pairs else None
+
+    def tell(self, place: object) -> None:
+        """Warn about columns that may mean something else than what is made of them."""
+        if self.read_as:
+            parts = [f"{shown(header)} as {column}" for header, column in self.read_as.items()]
+            caution(place, f"columns are read by their likely meaning: {', '.join(parts)}")
+        if self.unused:
+            listed = ", ".join(shown(header) for header in self.unused[:5])
+            listed += f" and {len(self.unused) - 5} more" if len(self.unused) > 5 else ""
+            single = len(self.unused) == 1
+            text = f"the column {listed} is not used" if single else f"the columns {listed} are not used"
+            doubt = "" if "demand" in self.places else "; no column is called demand, so this is one tour of all rows"
+            caution(place, text + doubt)
+
+
+def find_columns(headers: Sequence[str]) -> Columns:
+    """Find the known columns. In doubt between two headers, InputError."""
+    words = [_word(header) for header in headers]
+    places: dict[str, int] = {}
+    read_as: dict[str, str] = {}
+    for column, certain in HEADERS.items():
+        found = [place for place, word in enumerate(words) if word in certain]
+        if len(found) > 1:
+            raise InputError(f"the header names the column {column} twice")
+        known = {word: rank for rank, word in enumerate(ALIASES[column])}
+        likely = sorted((known[word], place) for place, word in enumerate(words) if word in known)
+        if not found and likely:
+            found = [place for _, place in likely[:1]]
+            if len(likely) > 1 and column != "name":
+                both = " and ".join(shown(headers[place]) for _, place in likely[:2])
+                raise InputError(f"the columns {both} may both mean {column}: call one of them {column}")
+            read_as[headers[found[0]]] = column
+        if found:
+            places[column] = found[0]
+    unused = [header for place, header in enumerate(headers) if header and place not in places.values()]
+    return Columns(places=places, read_as=read_as, unused=unused)
+
+
+def is_customers(headers: Sequence[str]) -> bool:
+    """Do these headers belong to a table of customers?"""
+    words = {_word(header) for header in headers}
+    return any(words & {*HEADERS[column], *ALIASES[column]} for column in HEADERS if column != "name")
+
+
+def _word(header: str) -> str:
+    """A header in lower case without units in brackets, spaces, points and dashes."""
+    return _FILL.sub("", _UNITS.sub("", header[:LONGEST].casefold()))

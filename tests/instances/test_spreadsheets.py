@@ -1,0 +1,206 @@
+"""Tables as spreadsheet programs and people leave them."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import openpyxl
+import pytest
+from instance_cases import RECTANGLE, loaded, refusal, saved
+
+from dact.instances import InputError, InputWarning, Instance, read
+from dact.instances.workbooks import MAX_UNPACKED
+
+PLAIN = "# capacity: 12\nname,x,y,demand\nHome,0,0,0\nAda,3,0,4\nBob,3,4,6\nCyd,0,4,7\n"
+
+
+def assert_plain(instance: Instance) -> None:
+    """The table above, however it was written."""
+    assert instance.coordinates is not None
+    assert instance.coordinates.tolist() == RECTANGLE.tolist()
+    assert (instance.demand.tolist(), instance.capacity) == ([0, 4, 6, 7], 12)
+    assert instance.names == ("Home", "Ada", "Bob", "Cyd")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", PLAIN),
+        ("a.csv", PLAIN.replace("# capacity: 12", "# capacity: 12,,,")),
+        ("a.csv", PLAIN.replace("# capacity: 12", '"# capacity: 12";;;').replace(",", ";")),
+        ("a.csv", PLAIN.replace(",", "\t")),
+        ("a.tsv", PLAIN.replace(",", "\t").replace("\t3\t4\t", "\t3,0\t4,000\t")),
+        ("a.csv", PLAIN.replace(",", "|")),
+        ("a.csv", "sep=;\n" + PLAIN.replace(",", ";")),
+        ("a.csv", PLAIN.replace(",", ",\t")),
+        ("a.csv", PLAIN.replace(",", "\t").encode("utf-16")),
+        ("a.csv", PLAIN.replace("Home,0,0,0", "Home,0,0,")),
+        ("a.csv", "#,name,x,y,demand,note\n1,Home,0,0,0,\n2,Ada,3,0,4,\n3,Bob,3,4,6,\n4,Cyd,0,4,7,\n# capacity: 12"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::dact.instances.InputWarning")
+def test_other_ways_to_write_a_table(tmp_path: Path, name: str, content: str | bytes) -> None:
+    """Rows filled with delimiters, tabs, bars, UTF-16, a stated separator, no demand of the depot, a column '#'."""
+    assert_plain(loaded(tmp_path, name, content))
+
+
+def test_a_quoted_cell_may_hold_line_ends(tmp_path: Path) -> None:
+    """Names get spaces instead; lines are still counted as in the file."""
+    text = 'name,x,y,note\n"Ada\nB",1,2,"by\n\nthe\nlake"\nBob,3,4,\n'
+    with pytest.warns(InputWarning, match="'note' is not used"):
+        assert loaded(tmp_path, "a.csv", text).names == ("Ada B", "Bob")
+    assert "line 7: x is '?'" in refusal(tmp_path, "b.csv", text.replace(",note", ",").replace("Bob,3", "Bob,?"))
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        (
+            "Kunde;Breitengrad;Längengrad;Menge (kg)",
+            "'Kunde' as name, 'Breitengrad' as lat, 'Längengrad' as lon, 'Menge",
+        ),
+        (
+            "Customer;GPS_Lat;Long.;Quantity",
+            "'Customer' as name, 'GPS_Lat' as lat, 'Long.' as lon, 'Quantity' as demand",
+        ),
+    ],
+)
+def test_other_words_for_columns(tmp_path: Path, header: str, said: str) -> None:
+    """Headers that probably mean a column are taken for it, and that is said."""
+    with pytest.warns(InputWarning, match="columns are read by their likely meaning") as seen:
+        instance = loaded(tmp_path, "a.csv", f"{header}\nHome;52,1;5,1;0\nAda;52,2;5,2;3\n# capacity: 5\n")
+    assert said in str(seen[0].message)
+    assert (instance.rule, instance.demand.tolist(), instance.names) == ("great_circle", [0, 3], ("Home", "Ada"))
+
+
+def test_certain_headers_come_first(tmp_path: Path) -> None:
+    """Beside a demand, a weight is just another column."""
+    with pytest.warns(InputWarning, match="the columns 'weight', 'id' are not used"):
+        instance = loaded(tmp_path, "a.csv", "x,y,demand,weight,id,name\n0,0,0,9,1,A\n1,1,2,9,2,B\n# capacity: 5\n")
+    assert (instance.demand.tolist(), instance.names) == ([0, 2], ("A", "B"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x,y,Weight,Quantity\n0,0,0,0\n", "line 1: the columns 'Quantity' and 'Weight' may both mean demand"),
+        ("x,y,lat,lon\n0,0,1,1\n", "has the columns x, y and the columns lat, lon: leave out those that do not count"),
+        (
+            "x;y;demand\n0,5;0,5;0\n1,5;1,5;1.200\n",
+            "line 3: demand is '1.200', with a point in a file of decimal commas",
+        ),
+        (
+            "Kunde,Rechts,Hoch,Ort\nA,1,2,3\nB,1,2,3\nC,1,2,3\n",
+            "line 1: the header 'Kunde,Rechts,Hoch,Ort' has neither",
+        ),
+        ("Kunde,Rechts,Hoch\n7,1,2\nB,1,2\nC,1,2\n", "line 1: the header 'Kunde,Rechts,Hoch' has neither x,y nor"),
+        (
+            "x,y,demand\n1,1,4\n2,2,5\n0,0,0\n",
+            "line 2: the first row is the depot, so that its demand must be 0, not 4; ",
+        ),
+        ("x,y,demand\n1,1,4\n2,2,5\n0,0,0\n", "; line 4 has none"),
+        ("x,y\n1,1\n2,2\n# capacity: 5\n", "a capacity is given, but there is no demand column"),
+        ("name,x,y,demand\nHome,0,0,0\nAda,1,1,8\n# capacity: 5\n", "demand 8 (customer 1, 'Ada')"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::dact.instances.InputWarning")
+def test_refusals(tmp_path: Path, text: str, expected: str) -> None:
+    """What could be meant in two ways is refused."""
+    assert expected in refusal(tmp_path, "a.csv", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Shops of March,,\nx,y,\n1,1,\n2,2,\n", "line 1: 'Shops of March' is taken for a title"),
+        ("# vehicle: 5\nx,y\n1,1\n2,2\n", "line 1: the comment 'vehicle: 5' is not used: did you mean vehicles?"),
+        ("# max_length: 300\nx,y\n1,1\n2,2\n", "'max_length: 300' is not used: comments can state capacity, vehicles"),
+        ("name,x,y\nA,1,1\nA,2,2\n", "the name 'A' is used twice, in lines 2 and 3"),
+    ],
+)
+def test_warnings(tmp_path: Path, text: str, said: str) -> None:
+    """What is left out is said."""
+    path = saved(tmp_path, "a.csv", text)
+    with pytest.warns(InputWarning) as seen:
+        assert read(path).size == 2
+    assert said in str(seen[0].message)
+
+
+@pytest.mark.parametrize(
+    "text", ["# drawn by: Bob\n1,1\n2,2\n", "# see http://x.y/z\n1,1\n2,2\n", "#\n1,1\n2,2\n#,,\n"]
+)
+def test_other_comments_are_just_comments(tmp_path: Path, text: str) -> None:
+    """Nothing is said of them (warnings would fail the test)."""
+    assert loaded(tmp_path, "a.csv", text).size == 2
+
+
+def workbook(rows: Sequence[Sequence[object]], before: Sequence[Sequence[object]] | None = None) -> bytes:
+    """An Excel workbook; maybe with another sheet before."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    if before is not None:
+        for row in before:
+            sheet.append(row)
+        sheet.sheet_state = "hidden"
+        sheet = book.create_sheet("customers")
+        book.active = 1
+    for row in rows:
+        sheet.append(row)
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+ROWS = [
+    ["# capacity: 12"],
+    ["name", "x", "y", "demand"],
+    ["Home", 0, 0.0, None],
+    ["Ada", 3, 0, 4],
+    [],
+    ["Bob", 3, 4, 6],
+]
+ROWS.append(["Cyd", "0", 4.0, 7.0])
+
+
+def test_workbooks(tmp_path: Path) -> None:
+    """The first sheet that can be seen is read, numbers and texts alike."""
+    assert_plain(loaded(tmp_path, "a.xlsx", workbook(ROWS)))
+    assert_plain(loaded(tmp_path, "b.xlsx", workbook(ROWS, before=[["x", "y"], [1, 2]])))
+    assert read(saved(tmp_path, "c.xlsx", workbook(ROWS[1:])), capacity=12).demand.tolist() == [0, 4, 6, 7]
+
+
+def test_bad_workbooks(tmp_path: Path) -> None:
+    """Mistakes name the row; what is no workbook says so; a bomb is not unpacked."""
+    assert "line 6: x is 'three', not a number" in refusal(
+        tmp_path, "a.xlsx", workbook([*ROWS[:5], ["B", "three", 1, 1]])
+    )
+    assert "is not an Excel workbook" in refusal(tmp_path, "b.xlsx", b"name,x,y\n")
+    assert "holds no row of numbers" in refusal(tmp_path, "c.xlsx", workbook([]))
+    assert "is a spreadsheet: save it as .csv or .xlsx" in refusal(tmp_path, "d.ods", b"PK")
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", bytes(MAX_UNPACKED + 1))
+    assert "above the limit" in refusal(tmp_path, "e.xlsx", stream.getvalue())
+    with pytest.raises(InputError, match="above the limit of 3"):
+        read(saved(tmp_path, "f.xlsx", workbook(ROWS)), max_nodes=3)
+
+
+def test_a_text_file_that_is_a_table(tmp_path: Path) -> None:
+    """Excel's "Unicode Text" ends in .txt, as some TSPLIB files do."""
+    assert "is a table: give it a name that ends in .csv" in refusal(tmp_path, "a.txt", PLAIN.replace(",", "\t"))
+
+
+@pytest.mark.parametrize("order", ["ABC", "CAB"])
+def test_a_matrix_with_columns_in_another_order_and_more_places(tmp_path: Path, order: str) -> None:
+    """Columns are matched with the rows by name; a table may be a part of a larger matrix."""
+    legs = {("A", "B"): 1, ("B", "A"): 2, ("A", "C"): 3, ("C", "A"): 4, ("B", "C"): 5, ("C", "B"): 6}
+    lines = [",".join(("", *order))]
+    lines += [",".join((a, *(str(legs.get((a, b), "")) for b in order))) for a in "ABC"]
+    matrix = saved(tmp_path, "roads.csv", "\n".join(lines) + "\n")
+    assert read(matrix).distances().tolist() == [[0, 1, 3], [2, 0, 5], [4, 6, 0]]
+    table = saved(tmp_path, "a.csv", "name,demand\nC,0\nA,1\n")
+    with pytest.warns(InputWarning, match=r"'B' of the matrix .*roads.csv is not in the table, and left out"):
+        assert read(table, capacity=1, matrix=matrix).distances().tolist() == [[0, 4], [3, 0]]

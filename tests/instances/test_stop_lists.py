@@ -1,0 +1,59 @@
+"""Solutions as lists of stops: what is written, and what is read of it."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dact.instances import Instance, read_solution, read_start, write_solution
+
+OLD = "route,stop,name,load,leg\n1,0,depot,0,0\n1,1,1,1,3\n1,2,2,2,4\n1,3,depot,0,5\n2,0,depot,0,0\n2,1,3,3,4\n"
+
+
+def corners(scale: float = 1.0, unit: float | None = None, load: float = 1) -> Instance:
+    """A depot and three customers on the corners of a rectangle."""
+    points = np.array([[0, 0], [3, 0], [3, 4], [0, 4]]) * scale
+    demand = [0, load, load, load]
+    return Instance.from_arrays(points, demand, 2 * load, demand_unit=unit)
+
+
+def rows(tmp_path: Path, instance: Instance) -> list[dict[str, str]]:
+    """The list of two routes."""
+    write_solution(tmp_path / "a.csv", instance, ((1, 2), (3,)), 20.0)
+    return list(csv.DictReader((tmp_path / "a.csv").read_text().splitlines()))
+
+
+def test_distances(tmp_path: Path) -> None:
+    """Legs and distances from the start of the route, whole where they are."""
+    listed = rows(tmp_path, corners())
+    assert [row["leg"] for row in listed] == ["0", "3", "4", "5", "0", "4", "4"]
+    assert [row["distance"] for row in listed] == ["0", "3", "7", "12", "0", "4", "8"]
+
+
+@pytest.mark.parametrize(
+    ("scale", "leg"),
+    [(1 / 3, "1.33333"), (1e3 / 3, "1333.33"), (1e6 / 3, "1333333.33"), (1e-3 / 3, "0.00133333"), (1e-12, "0")],
+)
+def test_decimals(tmp_path: Path, scale: float, leg: str) -> None:
+    """The longest route has six digits, or two decimals; no number has an exponent."""
+    assert rows(tmp_path, corners(scale))[2]["leg"] == leg
+
+
+@pytest.mark.parametrize(("load", "unit", "text"), [(1_234_567, None, "1234567"), (0.3, 0.1, "0.3"), (2.5, 0.5, "2.5")])
+def test_loads(tmp_path: Path, load: float, unit: float | None, text: str) -> None:
+    """Loads are in the units of the file, all their digits written."""
+    assert rows(tmp_path, corners(unit=unit, load=load))[1]["load"] == text
+
+
+def test_lists_of_all_versions_are_read(tmp_path: Path) -> None:
+    """Lists with and without distances, with other columns and in another order are solutions and starts."""
+    instance = corners()
+    rows(tmp_path, instance)
+    (tmp_path / "old.csv").write_text(OLD)
+    (tmp_path / "other.csv").write_text("driver,name,route\nJo,1,1\nJo,2,1\nMo,3,2\n")
+    for name in ("a", "old", "other"):
+        assert read_solution(tmp_path / f"{name}.csv", instance) == ((1, 2), (3,))
+        assert read_start(tmp_path / f"{name}.csv", instance).repairs == ()
