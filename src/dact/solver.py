@@ -16,6 +16,7 @@ from dact.policy import Library
 from dact.problems import Batch, FleetError, needs_matrix, routes_for_fleet
 from dact.result import Result
 from dact.search import Parts, SearchRun, Stop, Trace, Watcher
+from dact.threads import one_thread_per_operation
 
 StartLike = str | Path | Sequence[Sequence[int | str]]
 """Where a search begins: "greedy" or "random", a file, or routes."""
@@ -217,7 +218,8 @@ class Plan:
         stop = self.config.stop()
         stop.elapsed()
         pipeline, instances = group.pipeline, [group.members[place] for place in places]
-        batch = pipeline.problem.collate(instances, routes_needed=len(self.start_routes or ())).to(pipeline.device)
+        with one_thread_per_operation():
+            batch = pipeline.problem.collate(instances, routes_needed=len(self.start_routes or ())).to(pipeline.device)
         found = pipeline.search(batch, self._starts(group, batch, places, stop), stop, watch, finish=True)
         answers = zip(instances, found.answers(instances), found.run.traces, strict=True)
         return [_result(*each, run=found.run, pipeline=pipeline, repairs=self.repairs) for each in answers]

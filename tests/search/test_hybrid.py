@@ -215,11 +215,11 @@ def test_larger_instances_are_searched() -> None:
 
 def test_rounds_that_the_time_limit_cuts_are_not_reported(problem_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The steps of a search are the rounds that every row has made, not those it was asked for."""
-    batch, looks = sample(problem_name), iter([False, False, True, True])
+    batch, looks = sample(problem_name), iter([False, True])
     searcher, launches = HybridSearcher(HybridConfig(), 1), []
     rows, state = begun(batch, problem_name)
     monkeypatch.setattr(HybridSearcher, "_late", lambda _: next(looks, True))
-    monkeypatch.setattr("dact.kernels.descent.LOOKS", 60)
+    monkeypatch.setattr("dact.search.hybrid.descent.looks_at_once", lambda rows, threads: 60)
     monkeypatch.setattr("dact.kernels.descent.launch", lambda work: (launches.append(work), launch(work)))
     after = searcher.advance(rows, state, 1000)
     assert len(launches) == 2

@@ -199,10 +199,11 @@ class Pipeline:
         best_BN, optimal, stop.seconds = best_tours(run.state, self.copies), False, limit
         if finish and stop.steps != 0:
             # Whoever interrupts a search is not asked again, and waits for this moment only.
-            moment = End(time.perf_counter() + FINISH_SECONDS, None, None)
-            end = moment if run.interrupted else End(stop.deadline(FINISH_SECONDS), run.last, watch)
-            best_BN, optimal = self.searcher.finish(batch, best_BN, end.reached)
-            run = replace(run, interrupted=run.interrupted or end.interrupted)
+            moment = End(None, None, time.perf_counter() + FINISH_SECONDS)
+            end = moment if run.interrupted else End(run.last, watch, stop.deadline(FINISH_SECONDS))
+            with one_thread_per_operation():
+                best_BN, optimal = self.searcher.finish(batch, best_BN, end.reached)
+            run = replace(run, interrupted=run.interrupted or end.interrupted, seconds=stop.elapsed())
         return self._found(batch, starts, best_BN, run, optimal=optimal)
 
     def _run(self, batch: Batch, starts: Starts, stop: Stop, watch: Watcher | None) -> SearchRun:

@@ -12,6 +12,7 @@ from dact.search.loop import Pace, SearchRun, Watcher, run
 from dact.search.searcher import Searcher
 from dact.search.state import SearchState, start_state
 from dact.search.stop import Stop
+from dact.threads import one_thread_per_operation
 
 Answer = TypeVar("Answer")
 SMALLEST = 4
@@ -36,18 +37,18 @@ def rows_at_once(
 ) -> int:
     """How many instances with tours of this length to search in one batch: the fastest number that fits the memory."""
     if device.type == "cpu":
-        _refuse_too_long(searcher, length, HOST_BYTES * length**2 if own_distances else 0)
+        _refuse_too_long(searcher, length, augment, HOST_BYTES * length**2 if own_distances else 0)
         return max(1, CPU_POSITIONS // length // augment)
     matrix = MATRIX_BYTES * length**2 if own_distances else 0
     return max(1, GPU_BYTES // (augment * searcher.row_bytes(length) + matrix))
 
 
-def _refuse_too_long(searcher: Searcher, length: int, matrix: int) -> None:
+def _refuse_too_long(searcher: Searcher, length: int, rows: int, matrix: int) -> None:
     """On a CPU, where running out of memory kills the process, refuse searches that cannot fit."""
     refuse_beyond_memory(
-        searcher.row_bytes(length) + matrix,
-        f"a {searcher.name} search over {length} positions",
-        "solve smaller instances, or take a larger machine or another search method",
+        rows * searcher.row_bytes(length) + matrix,
+        f"a {searcher.name} search over {length} positions" + (f" by {rows} rows" if rows > 1 else ""),
+        "solve smaller instances, by fewer rows, or take a larger machine or another search method",
     )
 
 
@@ -70,7 +71,8 @@ def search_batch(
     began = stop.elapsed()
     searcher.limit(stop)
     if stop.steps != 0:
-        searcher.prepare(rows, state)
+        with one_thread_per_operation():
+            searcher.prepare(rows, state)
     # Compilation, half a minute on a GPU, does not count in a time limit.
     stop.leave_out(stop.elapsed() - began)
     # With a target the search ends at one of these reads, so they must not depend on the clock.

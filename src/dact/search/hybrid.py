@@ -77,8 +77,8 @@ class HybridSearcher(StepByStep):
     def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
         """The state after `steps` more rounds of every row, or fewer where the time limit ends them."""
         begun = state if isinstance(state, HybridState) else self.begin(batch, state)
-        target, end = begun.target, begun.target + steps
-        while target < end and not self._late():
+        first, target, end = begun.target, begun.target, begun.target + steps
+        while target < end and (target == first or not self._late()):
             # Takeovers are at fixed rounds, so that the answer does not depend on when the host reads results.
             target = min(end, (target // begun.settings.takeover + 1) * begun.settings.takeover)
             self._run(begun, target)
@@ -131,6 +131,7 @@ class HybridSearcher(StepByStep):
         """Launch until every row has made its rounds, or the time is up."""
         kinds = descent.codes(state.settings.neighbourhoods, routes=state.terrain.depots > 0)
         codes_V = torch.tensor(kinds, dtype=torch.int32, device=state.rows.work_RN.device)
+        looks = descent.looks_at_once(state.rows, workers())
         while True:
             temperature, cooling = self._temperature(state.settings)
             descent.launch(
@@ -141,7 +142,7 @@ class HybridSearcher(StepByStep):
                     cuts=descent.cuts(kinds),
                     settings=state.settings.kick,
                     rounds=target,
-                    looks=descent.LOOKS,
+                    looks=looks,
                     temperature=temperature,
                     cooling=cooling,
                     margin=state.settings.margin,
@@ -163,7 +164,7 @@ class HybridSearcher(StepByStep):
         return settings.temperature * math.exp(fall * self._stop.fraction(0)), 0.0
 
     def _late(self) -> bool:
-        return self._stop is not None and self._stop.left() <= 0
+        return self._stop is not None and self._stop.late()
 
 
 def terrain_of(batch: Batch, tour_BN: Tensor, neighbours: int) -> descent.Terrain:

@@ -44,7 +44,7 @@ class Snapshot:
 
 
 ASK_EVERY = 0.1
-"""Seconds between two questions to the watcher while the last descent runs."""
+"""Seconds between two questions to the watcher while a chunk or the last descent runs."""
 Watcher = Callable[[Snapshot], bool | None]
 """Called after every chunk of steps. To end the search, return True or raise KeyboardInterrupt."""
 
@@ -71,18 +71,25 @@ class SearchRun:
 class End:
     """When work behind a search ends: at a deadline by `time.perf_counter`, or as soon as the watcher says so."""
 
-    deadline: float
     seen: Snapshot | None
     """What to show it meanwhile."""
     watch: Watcher | None
+    deadline: float = math.inf
+    asked_at: float = -math.inf
+    """When the watcher was asked for the last time."""
     interrupted: bool = field(default=False, init=False)
-    _asked_at: float = field(default=-math.inf, init=False)
+
+    def show(self, seen: Snapshot) -> None:
+        """Show this, and from now on. Raises KeyboardInterrupt if the watcher says so, or has said so meanwhile."""
+        self.seen, self.asked_at = seen, time.perf_counter()
+        if self.interrupted or (self.watch is not None and self.watch(seen)):
+            raise KeyboardInterrupt
 
     def reached(self) -> bool:
         """Is it time to end?"""
         now = time.perf_counter()
-        if self.watch is not None and self.seen is not None and now - self._asked_at >= ASK_EVERY:
-            self._asked_at = now
+        if self.watch is not None and self.seen is not None and now - self.asked_at >= ASK_EVERY:
+            self.asked_at = now
             try:
                 self.interrupted = bool(self.watch(self.seen))
             except KeyboardInterrupt:
@@ -128,24 +135,29 @@ def run(
     Rows b * augment + a belong to instance b.
     """
     pace = pace or Pace()
-    done, record = 0, Record(best_costs(state, augment), stop.elapsed())
-    interrupted, seen = False, None
+    done, record, interrupted = 0, Record(best_costs(state, augment), stop.elapsed()), False
+
+    def now() -> Snapshot:
+        return Snapshot(batch=batch, state=state, augment=augment, stop=stop, steps=done, cost_I=record.cost_I)
+
+    end, begun = End(now(), watch, asked_at=time.perf_counter()), False
+    stop.asks = end.reached
     try:
-        while not stop.reached(done, float(record.cost_I.max())):
+        while not stop.reached(done, float(record.cost_I.max()), begun=begun):
             steps = int(min(pace.steps(stop.left()), stop.steps_left(done)))
-            began = stop.elapsed()
+            began, begun = stop.elapsed(), True
             with one_thread_per_operation():
                 state = searcher.advance(batch, state, steps)
             done = searcher.steps_made(state, done + steps)
             record.look(done, stop.elapsed(), best_costs(state, augment))
             pace.took(steps, stop.elapsed() - began)
-            if watch is not None:
-                seen = Snapshot(batch=batch, state=state, augment=augment, stop=stop, steps=done, cost_I=record.cost_I)
-                if watch(seen):
-                    raise KeyboardInterrupt
+            end.show(now())
     except KeyboardInterrupt:
         interrupted = True
-    return SearchRun(state=state, steps=done, seconds=stop.elapsed(), record=record, interrupted=interrupted, last=seen)
+    finally:
+        stop.asks = None
+    seconds = stop.elapsed()
+    return SearchRun(state=state, steps=done, seconds=seconds, record=record, interrupted=interrupted, last=end.seen)
 
 
 def best_costs(state: SearchState, augment: int) -> FloatArray:

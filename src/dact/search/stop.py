@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -14,6 +15,8 @@ class Stop:
     target: float | None = None
     marks: tuple[int, ...] = ()
     """Numbers of steps after which the loop looks at the state, whatever its pace."""
+    asks: Callable[[], bool] | None = field(default=None, init=False)
+    """Has somebody asked for an end? For methods whose chunks may take long."""
     _started: float | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -49,14 +52,18 @@ class Stop:
         """When the time limit and some seconds of grace are over, by `time.perf_counter`."""
         return time.perf_counter() + max(0.0, self.left()) + grace
 
-    def reached(self, steps_done: int, cost: float) -> bool:
-        """Should the search stop?"""
+    def late(self) -> bool:
+        """Is the time up, or has somebody asked for an end?"""
+        return self.left() <= 0 or (self.asks is not None and self.asks())
+
+    def reached(self, steps_done: int, cost: float, *, begun: bool = True) -> bool:
+        """Should the search stop? Time that is up before it has `begun` does not count: any search beats none."""
         if self.steps is not None and steps_done >= self.steps:
             return True
         # Costs are never negative: at 0 there is nothing left to improve.
         if cost <= max(0.0, self.target or 0.0):
             return True
-        return self.left() <= 0
+        return begun and self.left() <= 0
 
     def steps_left(self, steps_done: int) -> float:
         """Steps until the next mark or the limit; infinite if there is neither."""

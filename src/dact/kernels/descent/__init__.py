@@ -19,8 +19,8 @@ from dact.kernels.descent.terrain import make_terrain
 
 FULL_LOOKS = 16
 """The same where every look tries all nodes."""
-LOOKS = 1_200
-"""Looks per row and launch: some tens of milliseconds, after which the host can stop the search."""
+LOOKS, FEWEST_LOOKS = 1_200, 8
+"""Looks per row and launch: some tens of milliseconds. For a CPU of one row and thread, and of many rows."""
 
 
 def launch(work: Launch) -> None:
@@ -35,6 +35,16 @@ def launch(work: Launch) -> None:
         launch_numba(work)
 
 
+def looks_at_once(rows: Rows, threads: int) -> int:
+    """Looks per row of a launch, after which the host can stop the search: fewer where a CPU's threads have many rows.
+
+    Where launches end makes no difference to the tours.
+    """
+    if rows.work_RN.is_cuda:
+        return LOOKS
+    return max(FEWEST_LOOKS, LOOKS * threads // len(rows.work_RN))
+
+
 def descend_fully(
     terrain: Terrain,
     rows: Rows,
@@ -43,7 +53,7 @@ def descend_fully(
     threads: int = 1,
 ) -> bool:
     """Descend from every row's best tour to a local optimum over all pairs of nodes; True if that was reached before
-    `over` said that it is time to end. Otherwise tours are no worse than before. `terrain` should have no neighbour
+    `over` said that it is time to end; then best tours are as far as descents came. `terrain` should have no neighbour
     lists, so that all nodes are tried.
     """
     settings, codes_V = KickConfig(reach=0.0), torch.tensor(kinds, dtype=torch.int32, device=rows.work_RN.device)
@@ -57,6 +67,7 @@ def descend_fully(
         target = int(rows.count_R6[:, 0].min())
         while bool((rows.dirty_RW != 0).any()) or not bool(rows.done(target).all()):
             if over():
+                _keep(rows)
                 return False
             launch(
                 Launch(
@@ -74,6 +85,15 @@ def descend_fully(
         before, made = made, int(moves_R.sum())
         optimal = before == made
     return True
+
+
+def _keep(rows: Rows) -> None:
+    """Take tours in the middle of a descent for the best ones, where they are better."""
+    better_R1 = (rows.cost_R3[:, 0] < rows.cost_R3[:, 2]).unsqueeze(1)
+    # PyTorch cannot choose among uint16 everywhere; the bits are the same as int16.
+    best_RN, work_RN = (x.view(torch.int16) for x in (rows.best_RN, rows.work_RN))
+    best_RN.copy_(torch.where(better_R1, work_RN, best_RN))
+    rows.cost_R3[:, 2] = torch.minimum(rows.cost_R3[:, 0], rows.cost_R3[:, 2])
 
 
 def compile_form(terrain: Terrain, *, exchanges: bool, overload: bool) -> None:
@@ -133,6 +153,7 @@ __all__ = [
     "cuts",
     "descend_fully",
     "launch",
+    "looks_at_once",
     "make_terrain",
     "needs_compiling",
     "start_rows",
