@@ -2,7 +2,6 @@
 
 import io
 import os
-import re
 from contextlib import redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,10 +27,7 @@ def dact(*arguments: object) -> str:
 
 def make(folder: Path) -> None:
     """Write all pictures; `folder` is for files on the way."""
-    found = re.search(r'title="shops.csv"\n(.*?)```', (ROOT / "docs" / "start.md").read_text(), re.DOTALL)
-    assert found is not None
-    (folder / "shops.csv").write_text(found[1])
-    dact("solve", folder / "shops.csv", "--capacity", 12, "--plot", HERE / "shops.png")
+    dact("solve", "examples/shops.csv", "--capacity", 12, "--plot", HERE / "shops.png")
     dact("solve", "examples/capitals.csv", "--plot", HERE / "capitals.png")
     dact("solve", "examples/capitals.csv", "--seed", 1, "--animate", HERE / "hybrid.gif")
     dact("solve", "examples/harbour60.vrp", "--search", "policy", "--steps", 150, "--animate", HERE / "policy.gif")

@@ -12,7 +12,12 @@ from blocks import ROOT
 import dact
 
 DOCS = ROOT / "docs"
-LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)#?([^)]*)\)")
+"""The page and the heading of a link."""
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
 def test_every_page_is_in_the_menu():
@@ -31,14 +36,24 @@ def test_every_public_name_is_in_the_api():
 def test_every_page_of_results_is_linked():
     """Pages below a folder of the documentation are linked from it or from another page."""
     pages = sorted(DOCS.rglob("*.md"))
-    linked = {(page.parent / target).resolve() for page in pages for target in LINK.findall(page.read_text())}
+    linked = {(page.parent / target).resolve() for page in pages for target, _ in LINK.findall(page.read_text())}
     assert [path for path in pages if path.parent != DOCS and path.name != "README.md" and path not in linked] == []
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: str(page.relative_to(DOCS)))
+def _headings(page: Path) -> set[str]:
+    """What headings are linked by."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    titles = (re.sub(r"[^\w\s-]", "", title).strip().lower() for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE))
+    return {re.sub(r"[-\s]+", "-", title) for title in titles}
+
+
+@pytest.mark.parametrize("page", [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md"))], ids=_name)
 def test_links_lead_somewhere(page: Path):
-    """Links to other pages and to pictures have a file at their end."""
-    assert [target for target in LINK.findall(page.read_text()) if not (page.parent / target).is_file()] == []
+    """Links to other pages and to pictures have a file at their end, and the heading that they name."""
+    for target, heading in LINK.findall(page.read_text()):
+        path = page.parent / target
+        assert path.is_file(), target
+        assert not heading or heading in _headings(path), f"{target}#{heading}"
 
 
 @pytest.mark.slow
