@@ -17,27 +17,26 @@ from numba import config
 
 from dact.kernels.descent.job import KICKS, OFFERS, PLACES, Launch
 from dact.kernels.descent.numba_kicks import MOST_STRINGS, kicked, total_cost
-from dact.kernels.descent.numba_moves import FORBIDDEN, ZERO, burden, gain, make, named, overload, settle
+from dact.kernels.descent.numba_looks import STRETCHES, look, next_dirty, slack_of
+from dact.kernels.descent.numba_moves import ZERO, make, overload, settle
 from dact.kernels.descent.numba_row import (
     EMPTY,
     LEFT,
     LENGTH,
-    NO,
     ONE,
     PRICE,
     START,
     Row,
     bare,
     copy,
-    distance,
     draw,
     mark,
-    node_at,
 )  # fmt: skip
 from dact.kernels.descent.numba_swaps import swapped
 from dact.kernels.nvrtc import cache_folder
 
-FILES = ("job.py", "numba_row.py", "numba_moves.py", "numba_kicks.py", "numba_swaps.py", "numba_impl.py")
+FILES = ("job.py", "moves.py", "numba_row.py", "numba_moves.py", "numba_looks.py", "numba_kicks.py", "numba_swaps.py",
+         "numba_impl.py")  # fmt: skip
 ROUNDS, MOVES, LOOKS, BETTERS, SCAN, JUDGED = range(6)
 WITHIN, SEEN = 1, 2
 """Places in a row's `price`."""
@@ -65,72 +64,6 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
 def compiled_before() -> bool:
     """Is the cache for these sources non-empty?"""
     return any(Path(vars(config)["CACHE_DIR"]).rglob("*numba_impl*.nbi"))
-
-
-@bare()
-def _next_dirty(row, first):
-    words = len(row.dirty)
-    word = first >> 5
-    for k in range(words + 1):
-        bits = row.dirty[word]
-        if k == 0:
-            bits &= np.uint32(0xFFFFFFFF) << np.uint32(first & 31)
-        if bits:
-            bit = 0
-            while not bits & (ONE << np.uint32(bit)):
-                bit += 1
-            return 32 * word + bit
-        word = word + 1 if word + 1 < words else 0
-    return -1
-
-
-@bare()
-def _reach_of(row, u):
-    """Neighbours that moves are tried with: those that cut the edge behind the node, the one before it, or both."""
-    neighbours = row.near.shape[1]
-    if neighbours == 0:
-        everybody = row.nodes - row.depots
-        return everybody, everybody, everybody
-    if not row.reach > 0:
-        return neighbours, neighbours, neighbours
-    place = row.pos[u]
-    following = row.reach * distance(row, u, node_at(row, place + 1))
-    leading = row.reach * distance(row, node_at(row, place - 1), u)
-    behind, before = 0, 0
-    for k in range(neighbours):
-        away = distance(row, u, row.near[u, k])
-        behind += away < following
-        before += away < leading
-    return behind, before, max(behind, before)
-
-
-@bare()
-def _best_of(row, u, v, first, last, best, move):
-    """The better of a move and those of some kinds towards v, and what it gains."""
-    p, q = row.pos[u], row.pos[v]
-    for k in range(first, last):
-        trial = named(row, p, q, np.int64(row.codes[k]))
-        burdened = burden(row, trial[1], trial[2], trial[3], trial[4]) if trial[0] else FORBIDDEN
-        if burdened < FORBIDDEN:
-            gained = gain(row, trial[1], trial[2], trial[3], trial[4], trial[5], trial[6]) - burdened
-            if gained > best:
-                best, move = gained, trial
-    return best, move
-
-
-@bare()
-def _look(row, u):
-    """Gain of the best move at a node, and the move; 0 if nothing gains enough."""
-    reach, kinds = _reach_of(row, u), (START, row.behind, row.before, len(row.codes))
-    best, move = row.least, (NO, START, START, START, START, NO, NO)
-    for group in range(3):
-        for which in range(reach[group] if kinds[group + 1] > kinds[group] else 0):
-            v = np.int64(row.near[u, which]) if row.near.shape[1] else row.depots + which
-            if v != u:
-                best, move = _best_of(row, u, v, kinds[group], kinds[group + 1], best, move)
-    if row.depots and row.state[EMPTY] >= 0:
-        best, move = _best_of(row, u, np.int64(row.tour[row.state[EMPTY]]), START, len(row.codes), best, move)
-    return best if move[0] else ZERO, move
 
 
 @bare()
@@ -190,9 +123,10 @@ def _swap_star(row, cost, margin):
 @bare(inline="always")
 def _run_row(row, current, best, cost, count, rounds, kick, temperature, cooling, margin, price):
     settle(row, START, row.nodes)
+    slack = slack_of(row)
     while row.state[LEFT] > 0:
         row.state[LEFT] -= 1
-        node = _next_dirty(row, count[SCAN])
+        node = next_dirty(row, count[SCAN])
         if node < 0:
             if not count[JUDGED]:
                 gained = _swap_star(row, cost, margin)
@@ -210,7 +144,7 @@ def _run_row(row, current, best, cost, count, rounds, kick, temperature, cooling
             count[JUDGED] = 0
             continue
         row.dirty[node >> 5] &= ~(ONE << np.uint32(node & 31))
-        gained, move = _look(row, node)
+        gained, move = look(row, node, slack)
         count[LOOKS] += 1
         count[SCAN] = node
         if gained > 0:
@@ -224,7 +158,7 @@ def _run_row(row, current, best, cost, count, rounds, kick, temperature, cooling
 def _run_rows(
     first, last, depots, matrix, xy, dist, which, one_way, demand, capacity, near, least, source, codes, behind,
     before, work, current, best, cost, dirty, stream, count, centre, rounds, looks, kick, reach, temperature, cooling,
-    margin, first_price, prices, touched, space, turn, leg, offer, after,
+    margin, first_price, prices, touched, space, turn, leg, offer, after, ends, saved,
 ):  # fmt: skip
     """Advance rows first .. last - 1. One compiled function, so that all of it is kept in the cache."""
     nodes = work.shape[1]
@@ -237,7 +171,7 @@ def _run_rows(
             nodes, depots, np.int64(capacity[instance]), least[instance], reach, one_way[instance] != 0, matrix,
             xy[place], dist[table], demand[instance], near[instance], codes, behind, before, space[0], space[1],
             space[2], space[3], space[4], space[5], turn, dirty[index], space[6], space[7], stream[index : index + 1],
-            centre[index], prices[index], touched[index], leg, offer, after,
+            centre[index], prices[index], touched[index], leg, offer, after, ends, saved,
         )  # fmt: skip
         _run_row(
             row, current[index], best[index], cost[index], count[index], rounds, kick, temperature, cooling,
@@ -269,9 +203,10 @@ def launch_numba(launch: Launch) -> None:
 
     def run(part: tuple[int, int]) -> None:
         width = max(terrain.nodes + 1, terrain.depots + 1, MOST_STRINGS, LEFT + 1)
-        turn = np.empty(terrain.nodes + 1 if terrain.asymmetric else 1)
+        turn, leg = np.empty(terrain.nodes + 1 if terrain.asymmetric else 1), np.empty(width, np.float32)
         offer, after = np.empty((width, OFFERS), np.float32), np.empty((width, PLACES), np.int64)
-        _run_rows(*part, *arguments, np.empty((8, width), np.int64), turn, np.empty(width, np.float32), offer, after)
+        ends, saved = np.empty((2, STRETCHES), np.int64), np.empty((2, STRETCHES), np.float32)
+        _run_rows(*part, *arguments, np.empty((8, width), np.int64), turn, leg, offer, after, ends, saved)
 
     if threads == 1 or count == 1:
         run((0, count))

@@ -67,6 +67,9 @@ class Row(NamedTuple):
     offer: Any
     after: Any
     """Working memory of such exchanges, see numba_swaps.py."""
+    ends: Any
+    saved: Any
+    """Of each stretch that begins or ends with a node, see numba_looks.py."""
 
 
 @bare(inline="always")
