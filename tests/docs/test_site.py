@@ -14,6 +14,8 @@ import dact
 DOCS = ROOT / "docs"
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)#?([^)]*)\)")
 """The page and the heading of a link."""
+LABEL = re.compile(r"^\[([^\]]+)\]: #(\S+)$", re.MULTILINE)
+"""A name for a heading of the same page, and the heading."""
 
 
 def _name(page: Path) -> str:
@@ -54,6 +56,13 @@ def test_links_lead_somewhere(page: Path):
         path = page.parent / target
         assert path.is_file(), target
         assert not heading or heading in _headings(path), f"{target}#{heading}"
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=_name)
+def test_labels_lead_somewhere(page: Path):
+    """Names for headings of a page, as the log's table has them, name headings that are there."""
+    headings = _headings(page)
+    assert [name for name, heading in LABEL.findall(page.read_text()) if heading not in headings] == []
 
 
 @pytest.mark.slow
