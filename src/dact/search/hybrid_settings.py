@@ -115,7 +115,7 @@ def settled(config: HybridConfig, length: int, depots: int, walks: int) -> Settl
 def _moves(config: HybridConfig, depots: int) -> tuple[str, ...]:
     """The kinds of moves: swap_star is for routes."""
     if config.neighbourhoods == AUTO:
-        return (*descent.NEIGHBOURHOODS, descent.SWAP_STAR) if depots else ("two_opt", "or_opt")
+        return (*descent.USUAL, descent.SWAP_STAR) if depots else ("two_opt", "or_opt")
     moves = tuple(config.neighbourhoods.split("+"))
     others = tuple(name for name in moves if name != descent.SWAP_STAR)
     if not others:

@@ -14,7 +14,7 @@ from functools import cache
 import torch
 
 from dact.kernels.descent.job import COUNTS, KICKS, KickConfig, Launch, Rows, Terrain, start_rows, tour_cost
-from dact.kernels.descent.moves import NEIGHBOURHOODS, SWAP_STAR, codes, cuts
+from dact.kernels.descent.moves import NEIGHBOURHOODS, SWAP_STAR, USUAL, codes, cuts
 from dact.kernels.descent.terrain import make_terrain
 
 FULL_LOOKS = 16
@@ -143,6 +143,7 @@ __all__ = [
     "LOOKS",
     "NEIGHBOURHOODS",
     "SWAP_STAR",
+    "USUAL",
     "KickConfig",
     "Launch",
     "Rows",

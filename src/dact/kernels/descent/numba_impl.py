@@ -205,7 +205,7 @@ def launch_numba(launch: Launch) -> None:
         width = max(terrain.nodes + 1, terrain.depots + 1, MOST_STRINGS, LEFT + 1)
         turn, leg = np.empty(terrain.nodes + 1 if terrain.asymmetric else 1), np.empty(width, np.float32)
         offer, after = np.empty((width, OFFERS), np.float32), np.empty((width, PLACES), np.int64)
-        ends, saved = np.empty((2, STRETCHES), np.int64), np.empty((2, STRETCHES), np.float32)
+        ends, saved = np.empty((3, STRETCHES), np.int64), np.empty((2, STRETCHES), np.float32)
         _run_rows(*part, *arguments, np.empty((8, width), np.int64), turn, leg, offer, after, ends, saved)
 
     if threads == 1 or count == 1:

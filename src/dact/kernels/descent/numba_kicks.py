@@ -193,18 +193,19 @@ def _burden_of(row, node, route):
 
 @bare()
 def _cheapest_place(row, node, salt):
-    """The cheapest insertion place of a node; -1 if no route has room for it."""
-    least, which = np.float32(np.inf), -1
+    """The cheapest insertion place of a node; -1 if no route has room for it. Most places are out by their detour
+    alone, before room and chance are looked at: neither makes a place cheaper."""
+    least, which, from_last = np.float32(np.inf), -1, distance(row, np.int64(row.tour[0]), node)
     for place in range(1, row.state[LENGTH] + 1):
-        burdened = _burden_of(row, node, row.route[place - 1]) if row.depots else ZERO
-        if burdened == FORBIDDEN:
-            continue
-        if mixed(salt + np.uint64(place)) >> np.uint64(54) < BLINKS:
-            continue
-        last, behind = row.tour[place - 1], node_at(row, place)
-        more = distance(row, last, node) + distance(row, node, behind) - distance(row, last, behind) + burdened
-        if which < 0 or more < least:
-            least, which = more, place
+        behind = node_at(row, place)
+        to_behind = distance(row, node, behind)
+        more = from_last + to_behind - row.leg[place - 1]
+        from_last = distance(row, behind, node) if row.asymmetric else to_behind
+        if more < least:
+            burdened = _burden_of(row, node, row.route[place - 1]) if row.depots else ZERO
+            more += burdened
+            if more < least and mixed(salt + np.uint64(place)) >> np.uint64(54) >= BLINKS:
+                least, which = more, place
     return which
 
 
@@ -212,9 +213,11 @@ def _cheapest_place(row, node, salt):
 def _put_in(row, node, place):
     length = row.state[LENGTH]
     for k in range(length, place, -1):
-        row.tour[k] = row.tour[k - 1]
+        row.tour[k], row.leg[k] = row.tour[k - 1], row.leg[k - 1]
     row.tour[place] = node
     row.state[LENGTH] = length + 1
+    row.leg[place - 1] = distance(row, row.tour[place - 1], node)
+    row.leg[place] = distance(row, node, node_at(row, place + 1))
     settle(row, place, length + 1 - place)
     if row.depots:
         row.touched[row.route[place]] = 1
@@ -229,6 +232,8 @@ def _recreate(row):
     if not row.depots and order == 1:
         order = 0
     salt = row.stream[0]
+    for place in range(row.state[LENGTH]):
+        row.leg[place] = distance(row, row.tour[place], node_at(row, place + 1))
     while row.state[LENGTH] < row.nodes:
         _choose_next(row, order, salt)
         node = np.int64(row.tour[row.state[LENGTH]])

@@ -20,14 +20,16 @@ NEARER = np.float32(1.001)
 """Neighbours are in order of their distance, but for rounding."""
 FEWEST = 10
 """In shorter tours stretches meet at both ends, and bounds do not hold."""
-ONE_LENGTH = np.float32(1)
 LONGEST = 3
 """Nodes of a stretch."""
 STRETCHES = 2 * LONGEST + 2
 """Stretches that begin or end with a node, by bits 2 to 4 of a move's code."""
-END, BEYOND = 0, 1
+END, BEYOND, LOAD = range(3)
 CUT, SAVED = 0, 1
 NEVER = -FORBIDDEN
+TINY = MORE - np.float32(1)
+LAST = 1 << 40
+"""Numbers of moves to an empty route begin here."""
 
 
 class Around(NamedTuple):
@@ -96,10 +98,11 @@ def _measure_stretches(row, u):
     for back in range(2):
         step = 1 - 2 * back
         outer, end = node_at(row, place - step), u
-        cut = distance(row, outer, u)
+        cut, load = distance(row, outer, u), 0
         for length in range(1, LONGEST + 1):
             which, beyond_it = length | back << 2, node_at(row, place + step * length)
-            row.ends[END, which], row.ends[BEYOND, which] = end, beyond_it
+            load += row.demand[end]
+            row.ends[END, which], row.ends[BEYOND, which], row.ends[LOAD, which] = end, beyond_it, load
             cuts = (cut + distance(row, end, beyond_it)) * MORE if end >= row.depots else NEVER
             row.saved[CUT, which], row.saved[SAVED, which] = cuts, cuts - distance(row, outer, beyond_it)
             end = beyond_it if end >= row.depots else end
@@ -162,30 +165,61 @@ def _bound(row, u, v, apart, code, limit):
 
 
 @bare()
-def _relief(row, u, v):
-    """At most what a move saves of the price of overload."""
-    if not row.depots or row.price[PRICE] == 0:
-        return ZERO
-    over = beyond(row, load_of(row, row.route[row.pos[u]])) + beyond(row, load_of(row, row.route[row.pos[v]]))
-    return np.float32(row.price[PRICE] * over) * MORE
+def _loads(row, u, v):
+    """(Are the routes of two nodes different ones, the loads of both)."""
+    if not row.depots:
+        return NO, START, START
+    ru, rv = row.route[row.pos[u]], row.route[row.pos[v]]
+    return ru != rv, load_of(row, ru), load_of(row, rv)
 
 
 @bare()
-def _best_of(row, u, v, first, last, slack, best, move):
-    """The better of a move and those of some kinds towards v, and what it gains. No slack: without bounds."""
-    around_v, apart, p, q = _around(row, v), distance(row, u.node, v), row.pos[u.node], row.pos[v]
-    relief = _relief(row, u.node, v)
-    for k in range(first, last):
-        code, limit = np.int64(row.codes[k]), best - slack - relief
-        if slack >= 0 and _bound(row, u, around_v, apart, code, limit) <= limit:
-            continue
-        trial = named(row, p, q, code)
-        burdened = burden(row, trial[1], trial[2], trial[3], trial[4]) if trial[0] else FORBIDDEN
-        if burdened < FORBIDDEN:
-            gained = gain(row, trial[1], trial[2], trial[3], trial[4], trial[5], trial[6]) - burdened
-            if gained > best:
-                best, move = gained, trial
-    return best, move
+def _least_burden(row, v, code, loads):
+    """What a move adds to the price of overload, or less; infinite where it must not be made."""
+    apart, load_u, load_v = loads
+    if not apart:
+        return ZERO
+    now, price = beyond(row, load_u) + beyond(row, load_v), row.price[PRICE]
+    if code & 3 != EXCHANGE:
+        return np.float32(-price * now)
+    before, moved = code >> 5 & 1, row.ends[LOAD, code >> 2 & 7]
+    if code >> 6 & 3:
+        near = v.last if before else v.next
+        moved -= row.demand[near]
+        if code >> 7 & 1:
+            moved -= row.demand[node_at(row, row.pos[near] + 1 - 2 * before)]
+    then = beyond(row, load_u - moved) + beyond(row, load_v + moved)
+    if price == 0:
+        return FORBIDDEN if then else ZERO
+    return np.float32(price * (then - now))
+
+
+@bare(inline="always")
+def _limit(least, burdened):
+    """A move that saves less than this gains less than `least`."""
+    return least + burdened - abs(burdened) * TINY
+
+
+@bare()
+def _ruled_out(row, u, v, apart, loads, code, least):
+    """(Does a bound say that a move gains less than `least`, the bound)."""
+    burdened = _least_burden(row, v, code, loads)
+    if burdened == FORBIDDEN:
+        return True, FORBIDDEN
+    limit = _limit(least, burdened)
+    bound = _bound(row, u, v, apart, code, limit)
+    return bound < limit, bound
+
+
+@bare()
+def _tried(row, u, v, code, least, bound):
+    """(What a move gains less what it adds to the price of overload, the move): minus infinity where it must not be
+    made, or the bound says that it gains less than `least`."""
+    move = named(row, row.pos[u], row.pos[v], code)
+    burdened = burden(row, move[1], move[2], move[3], move[4]) if move[0] else FORBIDDEN
+    if burdened == FORBIDDEN or bound < _limit(least, burdened):
+        return NEVER, move
+    return gain(row, move[1], move[2], move[3], move[4], move[5], move[6]) - burdened, move
 
 
 @bare()
@@ -196,25 +230,45 @@ def slack_of(row):
     farthest = ZERO
     for node in range(row.depots, row.nodes if row.depots else row.depots):
         farthest = max(farthest, distance(row, 0, node))
-    return farthest * (MORE - ONE_LENGTH)
+    return farthest * TINY
+
+
+@bare(inline="always")
+def _candidate(row, node, which, reach):
+    """A neighbour of a node; behind the last one an empty route."""
+    if which >= reach[2]:
+        return np.int64(row.tour[row.state[EMPTY]])
+    return np.int64(row.near[node, which]) if row.near.shape[1] else row.depots + which
 
 
 @bare()
 def look(row, node, slack):
-    """Gain of the best move at a node, and the move; 0 if nothing gains enough."""
-    best, move = row.least, (NO, START, START, START, START, NO, NO)
+    """Gain of the best move at a node, and the move; 0 if nothing gains enough. Of equal moves the one with the lowest
+    number: first those that cut the edge behind the node, then the one before it, both, and those to an empty route."""
+    best, first, best_move = row.least, START, (NO, START, START, START, START, NO, NO)
     reach, u = _reach_of(row, node), _around(row, node)
     empty = row.depots > 0 and row.state[EMPTY] >= 0
     if slack >= 0 and (reach[2] > 0 or empty):
         _measure_stretches(row, node)
-    counts, kinds = (*reach, np.int64(empty)), (START, row.behind, row.before, len(row.codes))
-    for group in range(4):
-        first, last = (START, len(row.codes)) if group == 3 else (kinds[group], kinds[group + 1])
-        for which in range(counts[group] if last > first else 0):
-            if group == 3:
-                v = np.int64(row.tour[row.state[EMPTY]])
-            else:
-                v = np.int64(row.near[node, which]) if row.near.shape[1] else row.depots + which
-            if v != node:
-                best, move = _best_of(row, u, v, first, last, slack, best, move)
-    return best if move[0] else ZERO, move
+    kinds = (START, row.behind, row.before, len(row.codes))
+    begin = (0, reach[0] * kinds[1], reach[0] * kinds[1] + reach[1] * (kinds[2] - kinds[1]))
+    for which in range(reach[2] + np.int64(empty)):
+        other = _candidate(row, node, which, reach)
+        if other == node:
+            continue
+        v, apart, loads = _around(row, other), distance(row, node, other), _loads(row, node, other)
+        for group in range(3):
+            if reach[group] <= which < reach[2]:
+                continue
+            number = begin[group] + which * (kinds[group + 1] - kinds[group]) - kinds[group]
+            number = LAST if which == reach[2] else number
+            for k in range(kinds[group], kinds[group + 1]):
+                code, bound = np.int64(row.codes[k]), FORBIDDEN
+                if slack >= 0:
+                    out, bound = _ruled_out(row, u, v, apart, loads, code, best - slack)
+                    if out:
+                        continue
+                gained, move = _tried(row, node, other, code, best - slack, bound)
+                if gained > best or (gained == best and number + k < first):
+                    best, first, best_move = gained, np.int64(number + k), move
+    return best if best_move[0] else ZERO, best_move
