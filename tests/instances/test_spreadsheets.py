@@ -93,6 +93,18 @@ def test_certain_headers_come_first(tmp_path: Path) -> None:
             "line 3: demand is '1.200', with a point in a file of decimal commas",
         ),
         (
+            '"x";"y";"demand"\n"0,5";"0,5";"0"\n"1,5";"1,5";"2.000"\n',
+            "line 3: demand is '2.000', with a point in a file of decimal commas",
+        ),
+        (
+            "x;y;demand\n0,5;0,5;0\n1,5;1,5;1\n# capacity: 2.000\n",
+            "line 4: the capacity is '2.000', with a point in a file of decimal commas",
+        ),
+        (
+            "A;B;C\n0;12,5;1.250\n12,5;0;3\n4;3;0\n",
+            "line 2: a distance is '1.250', with a point in a file of decimal commas",
+        ),
+        (
             "Kunde,Rechts,Hoch,Ort\nA,1,2,3\nB,1,2,3\nC,1,2,3\n",
             "line 1: the header 'Kunde,Rechts,Hoch,Ort' has neither",
         ),

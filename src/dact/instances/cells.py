@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from dact.instances.errors import InputError, naming
+from dact.instances.errors import InputError, naming, shown
 from dact.instances.files import numbered_lines
 
 DELIMITERS = (";", "\t", ",", "|")
@@ -17,7 +17,7 @@ BLANK = "".join((*DELIMITERS, " "))
 LONGEST_CELL, LONGEST_LINE = 20, 2**14
 """Lines of a quoted cell, and characters of the first of them."""
 _SEPARATOR = re.compile(r"sep=([;,|\t])", re.IGNORECASE)
-_DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
+_DECIMAL_COMMA = re.compile(r'[\s"]*-?\d+,\d+[\s"]*')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +66,14 @@ class Sheet:
     @cached_property
     def has_decimal_commas(self) -> bool:
         """Does a cell anywhere hold a number with a decimal comma?"""
-        cells = (cell for _, line in self.lines for cell in line.split(self.delimiter))
+        cells = (cell for _, line in self.lines if "," in line for cell in line.split(self.delimiter))
         return self.delimiter in ";\t" and any(_DECIMAL_COMMA.fullmatch(cell) for cell in cells)
+
+    def plain(self, what: str, cell: str) -> str:
+        """Return the cell with a decimal point. Among decimal commas, a point may stand between thousands: refused."""
+        if "." in cell and self.has_decimal_commas:
+            raise InputError(f"{what} is {shown(cell)}, with a point in a file of decimal commas: leave the point out")
+        return self.decimal(cell)
 
     def is_number(self, cell: str) -> bool:
         """Is the cell a number (nan included)?"""

@@ -137,7 +137,7 @@ def _order(names: list[str], labels: list[str]) -> list[int]:
 def _distance(sheet: Sheet, cell: str, diagonal: bool) -> float:
     if diagonal and not cell:
         return 0.0
-    value = real(sheet.decimal(cell), "a distance")
+    value = real(sheet.plain("a distance", cell), "a distance")
     if value < 0 and not diagonal:
         raise InputError(f"the distance {cell} is negative")
     return value

@@ -48,4 +48,4 @@ class Stated:
             return None
         number, text = self.found[word]
         with naming(f"line {number}"):
-            return parse(self.sheet.decimal(text), f"the {word}")
+            return parse(self.sheet.plain(f"the {word}", text), f"the {word}")

@@ -155,7 +155,7 @@ def _row(sheet: Sheet, place: int, columns: Columns, wishes: Wishes, *, depot: b
 
 
 def _number(sheet: Sheet, column: str, cell: str) -> float:
-    value = real(_plain(sheet, column, cell), column)
+    value = real(sheet.plain(column, cell), column)
     most = {"lat": 90.0, "lon": 180.0}.get(column)
     if most is not None and abs(value) > most:
         raise InputError(f"{column} is {cell}, not between -{most:g} and {most:g}")
@@ -163,19 +163,12 @@ def _number(sheet: Sheet, column: str, cell: str) -> float:
 
 
 def _demand(sheet: Sheet, cell: str, wishes: Wishes) -> float:
-    value = real(_plain(sheet, "demand", cell), "demand")
+    value = real(sheet.plain("demand", cell), "demand")
     if value < 0:
         raise InputError(f"demand {cell} is negative")
     if wishes.demand_unit is None and value != int(value):
         raise InputError(f"demand is {shown(cell)}, not a whole number: give a demand unit, such as 0.5")
     return value
-
-
-def _plain(sheet: Sheet, column: str, cell: str) -> str:
-    """The cell with a decimal point. Among decimal commas, a point may stand between thousands."""
-    if "." in cell and sheet.has_decimal_commas:
-        raise InputError(f"{column} is {shown(cell)}, with a point in a file of decimal commas: leave the point out")
-    return sheet.decimal(cell)
 
 
 def _check_names(rows: list[Row], path: Path) -> None:
