@@ -15,6 +15,8 @@ ROADS = np.array([[0, 2, 9, 4], [3, 0, 5, 6], [8, 7, 0, 1], [2, 5, 3, 0]])
 ROWS = "0,2,9,4\n3,0,5,6\n8,7,0,1\n2,5,3,0\n"
 LABELLED = ",A,B,C,D\nA,0,2,9,4\nB,3,0,5,6\nC,8,7,0,1\nD,2,5,3,0\n"
 
+NUMBERED = "ID,101,102,103,104\n101,0,2,9,4\n102,3,0,5,6\n103,8,7,0,1\n104,2,5,3,0\n"
+
 
 def npy(values: np.ndarray) -> bytes:
     """The bytes of an .npy file."""
@@ -32,6 +34,8 @@ def npy(values: np.ndarray) -> bytes:
         ("a.csv", "A,B,C,D\n" + ROWS, ("A", "B", "C", "D")),
         ("a.csv", "".join(LABELLED.splitlines(keepends=True)[1:]), ("A", "B", "C", "D")),
         ("a.csv", LABELLED.replace("A,0", "A,"), ("A", "B", "C", "D")),
+        ("a.csv", NUMBERED, ("101", "102", "103", "104")),
+        ("a.csv", NUMBERED.replace("ID", ""), ("101", "102", "103", "104")),
         ("a.npy", npy(ROADS), ()),
         ("a.npy", npy(ROADS.astype(np.float32)), ()),
     ],
@@ -64,6 +68,7 @@ def test_a_table_with_a_matrix(tmp_path: Path, header: str) -> None:
 @pytest.mark.parametrize(
     ("table", "matrix", "expected"),
     [
+        ("name,demand\n101,0\n105,1\n", NUMBERED, r"a.csv: the matrix .*m.csv lacks the name '105'"),
         ("name,demand\nA,0\nB,1\nC,1\nE,1\n", LABELLED, r"a.csv: the matrix .*m.csv lacks the name 'E'"),
         ("demand\n0\n1\n", ROWS, r"a.csv: has 2 nodes, but the matrix .*m.csv has 4"),
         ("x,y\n0,0\n1,1\n", ROWS, r"a.csv: has 2 nodes, but the matrix .*m.csv has 4"),
@@ -88,7 +93,9 @@ def test_tables_that_do_not_fit(tmp_path: Path, table: str, matrix: str, expecte
         ("a.csv", ROWS.replace("7", "seven"), "line 3: a distance is 'seven', not a number"),
         ("a.csv", ROWS.replace("8,7,0,1", "8,7,0"), "line 3: has 3 distances, but the matrix has 4 rows"),
         ("a.csv", ROWS.replace("7", "-7"), "line 3: the distance -7 is negative"),
-        ("a.csv", LABELLED.replace("C,8", "E,8"), "names its rows and columns differently"),
+        ("a.csv", LABELLED.replace("C,8", "E,8"), "the row 'E' has no column of that name"),
+        ("a.csv", LABELLED.replace("C,8", "A,8"), "the column 'C' has no row of that name"),
+        ("a.csv", LABELLED.replace("B,C", "B,B"), "two columns have the name 'B'"),
         ("a.npy", npy(np.zeros((3, 2))), "holds an array of shape (3, 2), not a matrix"),
         ("a.npy", npy(np.array([["a", "b"], ["c", "d"]])), "matrix must be real numbers"),
         ("a.npy", npy(ROADS)[:-8], "is not an .npy file of plain numbers"),

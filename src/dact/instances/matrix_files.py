@@ -92,7 +92,9 @@ def is_matrix(sheet: Sheet) -> bool:
 
 
 def parse_matrix(sheet: Sheet, max_nodes: int = MAX_NODES) -> Distances:
-    """Read rows of distances; a non-numeric first row or column holds names. Columns take the order of the rows."""
+    """Read rows of distances; a first row or column that is no row of distances holds names. Columns take the order of
+    the rows.
+    """
     header = _is_header(sheet)
     body = range(int(header), len(sheet.lines))
     size = len(body)
@@ -100,7 +102,8 @@ def parse_matrix(sheet: Sheet, max_nodes: int = MAX_NODES) -> Distances:
         raise InputError("holds no row of numbers")
     check_nodes(size, max_nodes)
     head = sheet.cells(0)[1]
-    labelled = not head[0] or not sheet.is_number(sheet.cells(body[0])[1][0])
+    cornered = header and len(head) > size
+    labelled = cornered or not head[0] or not sheet.is_number(sheet.cells(body[0])[1][0])
     labels = [sheet.cells(place)[1][0] for place in body] if labelled else []
     names = head[max(len(head) - size, 0) :] if header else labels
     order = _order(names, labels or names)
@@ -114,14 +117,20 @@ def parse_matrix(sheet: Sheet, max_nodes: int = MAX_NODES) -> Distances:
             ordered = [cells[each] for each in order] if order else cells
             weights.extend(_distance(sheet, cell, row == column) for column, cell in enumerate(ordered))
     if header and len(names) < size:
-        raise InputError("names its rows and columns differently")
+        raise InputError(f"names {len(names)} columns, but has {size} rows")
     return Distances(matrix=np.array(weights).reshape(size, size), names=tuple(labels or names))
 
 
 def _is_header(sheet: Sheet) -> bool:
-    """Does the first line hold names?"""
-    cells = sheet.cells(0)[1] if sheet.lines else [""]
-    return bool(sheet.lines) and (sheet.is_header(cells) or not cells[0])
+    """Does the first line hold names? They may be numbers, if the rows have the same."""
+    if not sheet.lines:
+        return False
+    cells = sheet.cells(0)[1]
+    if sheet.is_header(cells) or not cells[0]:
+        return True
+    if sheet.is_number(cells[0]) or len(cells) != len(sheet.lines):
+        return False
+    return sorted(cells[1:]) == sorted(sheet.cells(place)[1][0] for place in range(1, len(sheet.lines)))
 
 
 def _order(names: list[str], labels: list[str]) -> list[int]:
@@ -129,8 +138,12 @@ def _order(names: list[str], labels: list[str]) -> list[int]:
     if names == labels:
         return []
     place = {name: index for index, name in enumerate(names)}
-    if len(place) < len(names) or sorted(names) != sorted(labels):
-        raise InputError("names its rows and columns differently")
+    if twice := [name for index, name in enumerate(names) if place[name] != index]:
+        raise InputError(f"two columns have the name {shown(twice[0])}")
+    if alone := [label for label in labels if label not in place]:
+        raise InputError(f"the row {shown(alone[0])} has no column of that name")
+    if alone := [name for name in names if name not in set(labels)]:
+        raise InputError(f"the column {shown(alone[0])} has no row of that name")
     return [place[label] for label in labels]
 
 
