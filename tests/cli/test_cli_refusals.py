@@ -193,12 +193,32 @@ def test_bad_generation(dact, tmp_path: Path, arguments: list[object], words: li
     dact("generate", *arguments, "--out", tmp_path / "set.npz").refused(*words)
 
 
-def test_usage_errors(dact, square: Path):
-    """Options that do not exist or do not parse exit with code 2 as well."""
-    for arguments in (["solve"], ["solve", square, "--steps", "many"], ["solve", square, "--nonsense"], ["sovle"]):
-        answer = dact(*arguments)
-        assert (answer.code, answer.out) == (2, "")
-        assert "Traceback" not in answer.err
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["solve"], ["missing argument 'FILE'", "try 'dact solve --help'"]),
+        (["solve", "a.csv", "--steps", "many"], ["--steps is 'many', not a whole number"]),
+        (["solve", "a.csv", "--steps", "1.5"], ["--steps is '1.5', not a whole number"]),
+        (["solve", "a.csv", "--capacity", "12,5"], ["--capacity is '12,5', not a number"]),
+        (["solve", "a.csv", "--vehicles", "0"], ["--vehicles is '0': it must be greater than or equal to 1"]),
+        (["solve", "a.csv", "--capcity", "12"], ["--capcity", "--capacity"]),
+        (["solve", "a.csv", "--out"], ["--out"]),
+        (["serve", "--port", "any"], ["--port is 'any', not a whole number", "try 'dact serve --help'"]),
+        (["bench", "hybrid", "a.npz", "--count", "x"], ["--count is 'x'"]),
+        (["sovle"], ["'sovle'. Did you mean 'solve'?\n"]),
+    ],
+)
+def test_usage_errors(dact, arguments: list[object], words: list[str]):
+    """An option that does not exist or does not parse is one sentence with its name and value."""
+    dact(*arguments).refused(*words)
+
+
+def test_no_arguments_print_the_help(dact):
+    """Without a command the list of commands is printed, and no error."""
+    answer = dact()
+    assert answer.code == 2
+    assert "evaluate" in answer.out + answer.err
+    assert "error" not in answer.err
 
 
 def test_bugs_still_raise(dact, square: Path, monkeypatch: pytest.MonkeyPatch):

@@ -17,6 +17,7 @@ from dact.cli import options
 from dact.cli.bench_app import bench
 from dact.cli.plot_app import draw
 from dact.cli.reproduce_app import reproduce
+from dact.cli.usage import USAGE_ERROR, usage_sentence
 
 app = typer.Typer(
     name="dact",
@@ -35,13 +36,18 @@ NO_MEMORY = "can't allocate memory"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
-    A user's mistake (ValueError) is one sentence on stderr and exit code 2. Out of memory, a failed read or write, and
-    an infeasible answer (a bug of DACT) are one sentence and exit code 1.
+    A user's mistake (ValueError, or an option that does not parse) is one sentence on stderr and exit code 2. Out of
+    memory, a failed read or write, and an infeasible answer (a bug of DACT) are one sentence and exit code 1.
     """
     try:
         with warnings.catch_warnings():
             _say_cautions()
-            app(args=None if arguments is None else list(arguments), prog_name="dact")
+            given = None if arguments is None else list(arguments)
+            code = app(args=given, prog_name="dact", standalone_mode=False)
+    except USAGE_ERROR as error:
+        if text := usage_sentence(error):
+            print("error:", text, file=sys.stderr)
+        return 2
     except ValueError as error:
         print("error:", " ".join(str(error).split()), file=sys.stderr)
         return 2
@@ -56,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         who = "error of DACT, please report it:" if isinstance(error, InfeasibleError) else "error: out of memory:"
         print(who, str(error).splitlines()[0][-300:], file=sys.stderr)
         return 1
-    return 0
+    return code if isinstance(code, int) else 0
 
 
 def _say_cautions() -> None:
