@@ -30,7 +30,7 @@ BAD_FILES = {
     "a harmful pickle": (file_of("a.pkl", b"cos\nsystem\n(S'true'\ntR."), "a.pkl: "),
     "no base64": ({"name": "a.csv", "data": "#"}, "data is not in base64"),
     "no data": ({"name": "a.csv"}, "data: Field required"),
-    "an unknown field": (file_of("a.csv", PLAIN, colour="red"), "colour: Extra inputs are not permitted"),
+    "an unknown field": (file_of("a.csv", PLAIN, colour="red"), "there is no field 'colour' in this request"),
     "no JSON": (b"{", "the request: Invalid JSON"),
 }
 
@@ -130,17 +130,27 @@ def test_a_path_is_no_way_out(server: Client):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"seconds": 601}, "seconds: Input should be less than or equal to 600"),
-        ({"seconds": 0}, "seconds: Input should be greater than 0"),
-        ({"walks": 65}, "walks: Input should be less than or equal to 64"),
-        ({"search": "magic"}, "search: Input should be 'hybrid' or 'policy'"),
+        ({"seconds": 601}, "seconds is 601: Input should be less than or equal to 600"),
+        ({"seconds": 0}, "seconds is 0: Input should be greater than 0"),
+        ({"walks": 65}, "walks is 65: Input should be less than or equal to 64"),
+        ({"search": "magic"}, "search is 'magic': Input should be 'hybrid' or 'policy'"),
         ({"search": "policy", "walks": 9}, "augment is 9, but must be 1 to 8"),
-        ({"seed": -1}, "seed: Input should be greater than or equal to 0"),
+        ({"seed": -1}, "seed is -1: Input should be greater than or equal to 0"),
     ],
 )
 def test_settings_have_limits(server: Client, settings: dict[str, object], sentence: str):
     """A setting beyond its limit is refused by name."""
     assert server.refusal("/api/runs", file_of("a.csv", PLAIN, **settings)) == (400, sentence)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/api/nothing", 404), ("POST", "/api/limits", 405), ("GET", "/api/runs", 404), ("GET", "/none.html", 404)],
+)
+def test_unknown_requests_are_one_sentence(server: Client, method: str, path: str, status: int):
+    """What the server has no answer to is an error like all others."""
+    answered, answer, _ = server.ask(method, path, {} if method == "POST" else None)
+    assert (answered, json.loads(answer)) == (status, {"error": f"there is nothing at {method} {path}"})
 
 
 def test_large_requests_are_refused(server: Client):

@@ -112,9 +112,7 @@ class File(Content):
         try:
             return cls.model_validate_json(body)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"])) or "the request"
-            raise InputError(f"{place}: {first['msg']}") from None
+            raise InputError(_mistake(error)) from None
 
 
 class Order(File):
@@ -139,6 +137,16 @@ def _read(
         warnings.simplefilter("always", InputWarning)
         instance = read(path, capacity=capacity, demand_unit=demand_unit, matrix=matrix, max_nodes=MAX_NODES)
     return instance, [str(each.message) for each in caught if issubclass(each.category, InputWarning)]
+
+
+def _mistake(error: ValidationError) -> str:
+    """The first mistake in a request: its field and, where it is a number or a word, its value."""
+    first = error.errors()[0]
+    place, given = ".".join(map(str, first["loc"])) or "the request", first["input"]
+    if first["type"] == "extra_forbidden":
+        return f"there is no field {shown(place)} in this request"
+    told = bool(first["loc"]) and isinstance(given, str | int | float)
+    return f"{place} is {shown(given)}: {first['msg']}" if told else f"{place}: {first['msg']}"
 
 
 def _for_page(text: str, folder: str) -> str:

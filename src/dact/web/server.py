@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 
 from dact.instances import InputError
 from dact.web.answers import MEDIA, answer
@@ -44,6 +45,7 @@ def make_app(port: int, runs: Runs | None = None) -> FastAPI:
     app = FastAPI(openapi_url=None, lifespan=lifespan)
     app.add_middleware(Guard, port=port)
     app.add_exception_handler(ValueError, _refused)
+    app.add_exception_handler(HTTPException, _unknown)
     _add_commands(app, runs)
     _add_runs(app, runs)
     app.mount("/", StaticFiles(directory=STATIC, html=True))
@@ -132,6 +134,12 @@ async def _body(request: Request) -> bytes:
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"error": " ".join(str(error).split())}, status_code=STATUS.get(type(error), 400))
+
+
+async def _unknown(request: Request, error: Exception) -> JSONResponse:
+    """What the routes have no answer to, as a wrong path or method."""
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    return JSONResponse({"error": f"there is nothing at {request.method} {request.url.path}"}, status_code=status)
 
 
 def listen(port: int) -> socket.socket:
