@@ -112,6 +112,14 @@ def test_a_capacity_that_is_missing(dact, tmp_path: Path):
     dact("solve", table).refused("a.csv", "add the line '# capacity: 50', or give one (--capacity)")
 
 
+@pytest.mark.parametrize("command", [["evaluate"], ["bench", "hybrid"]])
+def test_a_capacity_that_is_missing_where_no_option_gives_it(dact, tmp_path: Path, command: list[str]):
+    """Commands without --capacity do not ask for it."""
+    table = tmp_path / "a.csv"
+    table.write_text("x,y,demand\n0,0,0\n0,1,1\n")
+    dact(*command, table).refused("a.csv", "no capacity: add the line '# capacity: 50'\n")
+
+
 def test_vehicles(dact, depot: Path):
     """--vehicles replaces the file's, is a limit, and is refused below what the loads need."""
     depot.write_text(depot.read_text().replace("CAPACITY", "VEHICLES : 4\nCAPACITY"))

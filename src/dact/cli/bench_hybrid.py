@@ -16,7 +16,7 @@ from dact.bench.descent import DescentTiming, measure_descent
 from dact.bench.hybrid import HybridTiming, Limit, Measured, measure_hybrid
 from dact.bench.searches import Bench, FilesBench, SetBench, referenced
 from dact.bench.variants import Variant, parse_variant, varied
-from dact.cli.inputs import InputRequest, read_inputs
+from dact.cli.inputs import InputRequest, no_option_for_capacity, read_inputs
 from dact.cli.markdown import markdown
 from dact.cli.screen import Bar, emit, note, show_table
 from dact.cli.targets import check_folder
@@ -58,9 +58,10 @@ class HybridRequest:
             return SetBench(distinct=referenced(read_set(self.files[0])), count=count)
         if self.count is not None:
             raise InputError("count is for one set of instances (.npz, .pkl): files are searched one by one")
-        inputs = read_inputs(InputRequest(files=self.files, start="greedy", max_nodes=MAX_NODES))
-        if inputs.faults:
-            raise inputs.faults[0]
+        with no_option_for_capacity():
+            inputs = read_inputs(InputRequest(files=self.files, start="greedy", max_nodes=MAX_NODES))
+            if inputs.faults:
+                raise inputs.faults[0]
         few = len(self.files) <= 3
         name = (
             " ".join(str(file) for file in self.files) if few else f"{len(self.files)} files of {self.files[0].parent}"

@@ -1,7 +1,8 @@
 """Inputs of `dact solve`, `evaluate` and `train`, read before PyTorch, which takes seconds to load, is imported."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
 from os.path import exists, lexists
@@ -83,7 +84,17 @@ class SetRequest:
 
     def read(self) -> InstanceSet:
         """The set, or the first ones of it."""
-        return read_set(self.file, max_nodes=self.max_nodes).take(slice(self.limit))
+        with no_option_for_capacity():
+            return read_set(self.file, max_nodes=self.max_nodes).take(slice(self.limit))
+
+
+@contextmanager
+def no_option_for_capacity() -> Iterator[None]:
+    """Leave --capacity out of messages: the command does not have it."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(str(error).replace(", or give one (--capacity)", "")) from None
 
 
 def parse_shard(text: str) -> tuple[int, int]:
