@@ -184,6 +184,18 @@ def test_workbooks(tmp_path: Path) -> None:
     assert read(saved(tmp_path, "c.xlsx", workbook(ROWS[1:])), capacity=12).demand.tolist() == [0, 4, 6, 7]
 
 
+@pytest.mark.parametrize("size", [3, 130])
+def test_a_matrix_in_a_workbook(tmp_path: Path, size: int) -> None:
+    """Distances of a table may be an Excel sheet, whose diagonal may be blank."""
+    names = [f"P{place}" for place in range(size)]
+    rows = [["", *names]] + [[a, *(None if a == b else 2.5 + int(a < b) for b in names)] for a in names]
+    matrix = saved(tmp_path, "roads.xlsx", workbook(rows))
+    table = saved(tmp_path, "a.csv", "name,demand\n" + "".join(f"{name},{int(name != 'P0')}\n" for name in names))
+    instance = read(table, capacity=5, matrix=matrix)
+    assert (instance.distances()[0, 1], instance.distances()[1, 0]) == (3.5, 2.5)
+    assert read(matrix).names == tuple(names)
+
+
 def test_bad_workbooks(tmp_path: Path) -> None:
     """Mistakes name the row; what is no workbook says so; a bomb is not unpacked."""
     assert "line 6: x is 'three', not a number" in refusal(

@@ -80,7 +80,7 @@ def reading(
         float | None, typer.Option(help="Unit for decimal demands of CSV files, such as 0.5; rounded up.")
     ] = None,
     matrix: Annotated[
-        Path | None, typer.Option(help="Distances of a CSV file's rows (.csv, .npy), from row to column.")
+        Path | None, typer.Option(help="Distances of a table's rows (.csv, .xlsx, .npy), from row to column.")
     ] = None,
     best_known: Annotated[Path | None, typer.Option(help="A CSV file with the columns name,value, for gaps.")] = None,
     max_nodes: MaxNodes = MAX_NODES,

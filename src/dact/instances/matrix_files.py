@@ -1,4 +1,4 @@
-"""Distance matrices in files of their own: .npy, or CSV with or without labels."""
+"""Distance matrices in files of their own: .npy, or tables (CSV, Excel) with or without labels."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from dact.instances.errors import InputError, caution, naming, shown
 from dact.instances.files import read_bytes, read_text
 from dact.instances.limits import MAX_NODES, check_nodes
 from dact.instances.numerals import real
+from dact.instances.workbooks import workbook_text
 
-SUFFIXES = (".csv", ".npy")
+SUFFIXES = (".csv", ".tsv", ".xlsx", ".npy")
 FEWEST = 4
 """Fewest rows of a matrix without a header: smaller ones could be tables of coordinates and demands."""
 
@@ -62,7 +63,8 @@ def read_distances(path: str | Path, max_nodes: int = MAX_NODES) -> Distances:
             raise InputError(f"the extension {shown(suffix)} of a matrix is not one of {', '.join(SUFFIXES)}")
         if suffix == ".npy":
             return replace(parse_npy(read_bytes(path), max_nodes), source=str(path))
-        return replace(parse_matrix(Sheet.parse(read_text(path)), max_nodes), source=str(path))
+        text = workbook_text(read_bytes(path), max_nodes) if suffix == ".xlsx" else read_text(path)
+        return replace(parse_matrix(Sheet.parse(text), max_nodes), source=str(path))
 
 
 def parse_npy(content: bytes, max_nodes: int = MAX_NODES) -> Distances:

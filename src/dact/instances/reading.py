@@ -45,7 +45,8 @@ def read(
     is refused before memory is taken for them.
 
     The other settings are for tables: `capacity` wins over their `# capacity:` comment, demands may be decimal
-    with a `demand_unit` in which they are counted, and `matrix` names a file (.csv, .npy) with their distances.
+    with a `demand_unit` in which they are counted, and `matrix` names a file (.csv, .tsv, .xlsx, .npy) with their
+    distances.
     The best known value is the lowest of those stated by a solution beside a .tsp, .vrp or .txt file, by its
     COMMENT and by the shipped table, each only where it belongs to the rule in force.
     """

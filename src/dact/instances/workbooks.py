@@ -15,8 +15,8 @@ MAX_UNPACKED = 2**27
 """Bytes that a workbook may unpack to."""
 MORE_ROWS = 1000
 """Rows that a sheet may have beyond the nodes: headers, comments, blank ones."""
-MAX_COLUMNS = 100
-"""Columns that shorter rows are filled up to."""
+MAX_FILL = 100
+"""Blank cells that are added to a row that is shorter than others."""
 
 
 def workbook_text(content: bytes, max_nodes: int) -> str:
@@ -48,7 +48,8 @@ def _text(sheet: Any, max_nodes: int) -> str:  # noqa: ANN401 - openpyxl has no 
     for row in sheet.iter_rows(values_only=True):
         check_nodes(len(rows) - MORE_ROWS, max_nodes)
         rows.append(["" if value is None else " ".join(str(value).split()) for value in row])
-    width = min(max(map(len, rows), default=0), MAX_COLUMNS)
+    width = max(map(len, rows), default=0)
     stream = io.StringIO()
-    csv.writer(stream, delimiter=";", lineterminator="\n").writerows(row + [""] * (width - len(row)) for row in rows)
+    writer = csv.writer(stream, delimiter=";", lineterminator="\n")
+    writer.writerows(row + [""] * min(width - len(row), MAX_FILL) for row in rows)
     return stream.getvalue()
