@@ -88,6 +88,16 @@ def test_names_win_over_numbers(tmp_path: Path) -> None:
         assert start.repairs == ("1 customer that is gone was dropped: Ben",)
 
 
+def test_a_depot_of_another_name(tmp_path: Path) -> None:
+    """A list of stops fits where the depot has got another name, or is a customer's place now."""
+    old = street([1, 1, 1, 1], names=("Hall", "Ann", "Ben", "Cem", "Dora"))
+    path = tmp_path / "old.csv"
+    write_solution(path, old, ((4, 1), (2, 3)), 16.0)
+    assert read_start(path, street([1, 1, 1, 1], names=("Shed", *old.names[1:]))).routes == ((4, 1), (2, 3))
+    start = read_start(path, street([1, 1, 1, 1], names=("Shed", "Ann", "Ben", "Cem", "Hall")))
+    assert start.repairs == ("1 customer that is gone was dropped: Dora", "1 customer that is new was inserted: Hall")
+
+
 def test_names_that_are_not_unique(tmp_path: Path) -> None:
     """Routes by names need names that are."""
     with pytest.raises(InputError, match="the name 'Ann' is used twice"):

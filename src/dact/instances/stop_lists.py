@@ -85,8 +85,11 @@ def parse_stop_list(text: str, instance: Instance) -> list[list[str]]:
 
 
 def _inner(instance: Instance, route: list[str]) -> list[str]:
+    closed = len(route) > 1 and route[0] == route[-1]
     if instance.facts.depot:
+        if closed:  # whatever the depot is called today
+            return route[1:-1]
         depot = {instance.title(0), "depot"}
         begin, end = int(route[0] in depot), len(route) - int(len(route) > 1 and route[-1] in depot)
         return route[begin:end]
-    return route[:-1] if len(route) > 1 and route[0] == route[-1] else route
+    return route[:-1] if closed else route
