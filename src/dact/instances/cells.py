@@ -72,7 +72,8 @@ class Sheet:
     def plain(self, what: str, cell: str) -> str:
         """Return the cell with a decimal point. Among decimal commas, a point may stand between thousands: refused."""
         if "." in cell and self.has_decimal_commas:
-            raise InputError(f"{what} is {shown(cell)}, with a point in a file of decimal commas: leave the point out")
+            advice = "write decimals with one of them only, and nothing between thousands"
+            raise InputError(f"{what} is {shown(cell)}, with a point in a file of decimal commas: {advice}")
         return self.decimal(cell)
 
     def is_number(self, cell: str) -> bool:
