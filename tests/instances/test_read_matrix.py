@@ -70,6 +70,7 @@ def test_a_table_with_a_matrix(tmp_path: Path, header: str) -> None:
     [
         ("name,demand\n101,0\n105,1\n", NUMBERED, r"a.csv: the matrix .*m.csv lacks the name '105'"),
         ("name,demand\nA,0\nB,1\nC,1\nE,1\n", LABELLED, r"a.csv: the matrix .*m.csv lacks the name 'E'"),
+        ("Filiale;Kisten\nA;0\nB;1\n", LABELLED, r"line 1: the header 'Filiale;Kisten' has neither name nor demand$"),
         ("demand\n0\n1\n", ROWS, r"a.csv: has 2 nodes, but the matrix .*m.csv has 4"),
         ("x,y\n0,0\n1,1\n", ROWS, r"a.csv: has 2 nodes, but the matrix .*m.csv has 4"),
         ("name,phone\na,b\n", ROWS, r"a.csv: has 1 nodes, but the matrix .*m.csv has 4"),

@@ -124,10 +124,8 @@ def _columns(sheet: Sheet, path: Path, *, matrix: bool) -> tuple[Columns, int]:
         if sheet.is_header(cells):
             columns = find_columns(cells)
             if columns.pair is None and not (matrix and columns.places):
-                raise InputError(
-                    f"the header {shown(sheet.delimiter.join(cells))} has neither x,y nor lat,lon, and no matrix of "
-                    "distances is given"
-                )
+                lacks = "neither name nor demand" if matrix else "neither x,y nor lat,lon, and no matrix is given"
+                raise InputError(f"the header {shown(sheet.delimiter.join(cells))} has {lacks}")
             columns.tell(path)
             return columns, 1
         named = not sheet.is_number(cells[0])
