@@ -15,6 +15,8 @@ SWAP_MARGIN = 3.0
 below: tours that are worse are hardly ever accepted."""
 OVERLOAD = 5.0
 """First price of a unit of load beyond the capacity; it soon moves to where 40 % of tours are within the capacity."""
+TEMPERATURE, COOLING = 1.0, 0.1
+"""How much worse an accepted tour may be at first, in mean lengths of a leg; what is left of that at the end."""
 MANY = 16
 """With more walks than this, frequent takeovers leave the walks diverse enough."""
 
@@ -91,10 +93,10 @@ def settled(config: HybridConfig, length: int, depots: int, walks: int) -> Settl
         kick = "ruin" if depots else "bridge"
     if kick == "bridge" and depots:
         raise ValueError("kick 'bridge' is for tours without depots: choose pairs, nearby or ruin")
-    size, window = {"ruin": (5, 10), "bridge": (3, 30), "pairs": (4, 1), "nearby": (8, 10)}[kick]
+    size, window = {"ruin": (5, 10), "bridge": (5, 30), "pairs": (4, 1), "nearby": (8, 10)}[kick]
     window = min(window, max(1, (length - 1) // 3))
     moves = _moves(config, depots)
-    mean_legs = (1.0 if depots else 0.2) if config.temperature < 0 else config.temperature
+    mean_legs = TEMPERATURE if config.temperature < 0 else config.temperature
     return Settled(
         kick=descent.KickConfig(
             kick=kick,
@@ -105,7 +107,7 @@ def settled(config: HybridConfig, length: int, depots: int, walks: int) -> Settl
         neighbours=config.neighbours or (16 if depots else 10),
         neighbourhoods=tuple(name for name in moves if name != descent.SWAP_STAR),
         temperature=mean_legs / length,
-        cooling=config.cooling or (0.1 if depots else 0.01),
+        cooling=config.cooling or COOLING,
         margin=SWAP_MARGIN / length if descent.SWAP_STAR in moves else 0.0,
         overload=(OVERLOAD if config.overload < 0 else config.overload) if depots else 0.0,
         takeover=config.takeover or (20 if walks > MANY else 100),
