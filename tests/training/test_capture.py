@@ -28,6 +28,7 @@ TALK = (
 )
 """Operations that wait for the device, or bring numbers from the host."""
 OUR_RECIPE = {"update_epochs": 1, "share": 0.5, "entropy_bonus": 1e-3, "smoothing": 0.9}
+ENTROPY_SHARE = {"update_epochs": 2, "share": 0.5, "entropy_share": 0.02}
 AGES = {"curriculum": CurriculumConfig(ages=8, restart=3)}
 SINGLE_ASPECT = {"network": NetworkConfig(encoder="single", dim=128, head_dim=32)}
 GROUPS = AGES | {"group": 4, "share": 0.5, "scale": "group"}
@@ -57,6 +58,7 @@ class Listener(TorchDispatchMode):
         {},
         {"kl_limit": 0.01, "entropy_bonus": 0.01, "normalise_advantage": True},
         OUR_RECIPE,
+        ENTROPY_SHARE,
         {"idle": False},
         AGES,
         GROUPS,
@@ -97,8 +99,16 @@ def gpu_learner(make_learner, graph: bool, problem: str = "tsp", precision: str 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @pytest.mark.parametrize(
     "options",
-    [{}, OUR_RECIPE, {"idle": False, **OUR_RECIPE}, {**AGES, **OUR_RECIPE}, {**OUR_RECIPE, **GROUPS}, SINGLE_ASPECT],
-    ids=["the paper's", "ours", "without idle moves", "rows of all ages", "groups", "a single aspect"],
+    [
+        {},
+        OUR_RECIPE,
+        ENTROPY_SHARE,
+        {"idle": False, **OUR_RECIPE},
+        {**AGES, **OUR_RECIPE},
+        {**OUR_RECIPE, **GROUPS},
+        SINGLE_ASPECT,
+    ],
+    ids=["the paper's", "ours", "a share", "without idle moves", "rows of all ages", "groups", "a single aspect"],
 )
 def test_captured_equals_called(make_learner, problem_name, options):
     """Segments and warm-up steps as CUDA graphs end where plain calls end, with two sizes in turn."""

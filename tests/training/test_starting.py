@@ -90,7 +90,7 @@ def test_what_cannot_change_is_refused(tmp_path, tiny, train):
     """Other networks than the weights', or than those of the run, are one sentence, and nothing is written."""
     run = train(tmp_path / "run", segments=2)
     before = (run.folder / "config.toml").read_text()
-    shapes = ("norm=layer", "incumbent=true", "rows=8", "smoothing=0.9", "size=7")
+    shapes = ("norm=layer", "incumbent=true", "rows=8", "smoothing=0.9", "entropy_share=0.02", "size=7")
     counted = ("segment=3", "horizon=4", "curriculum.horizons=2", "seed=2")
     measured = ("count=3", "validation.steps=4", "validation.seed=2", "patience=9", "file=x.npz", "nodes=mixed")
     for setting in (*shapes, *counted, *measured, "operator=swap"):

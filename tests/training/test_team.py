@@ -39,7 +39,11 @@ device = "cpu"
 dim = 16
 layers = 1
 """
-CURRICULA = {"paper": "", "ages": "[curriculum]\nages = 6\nrestart = 3\n"}
+RUNS = {
+    "paper": CONFIG,
+    "ages": f"{CONFIG}[curriculum]\nages = 6\nrestart = 3\n",
+    "share": CONFIG.replace("kl_limit = 1e-6", "entropy_share = 0.02"),
+}
 
 
 def torchrun(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -60,20 +64,21 @@ def config(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def trained_by_two(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of runs, by the paper's curriculum and with rows of all ages, which two processes have made."""
+    """A folder of runs that two processes have made: by the paper's curriculum, with rows of all ages, and with a bonus
+    for entropy that follows the advantages."""
     folder = tmp_path_factory.mktemp("team")
-    for name, curriculum in CURRICULA.items():
-        (folder / f"{name}.toml").write_text(CONFIG + curriculum)
-    done = torchrun(WORKER, *(folder / f"{name}.toml" for name in CURRICULA))
+    for name, text in RUNS.items():
+        (folder / f"{name}.toml").write_text(text)
+    done = torchrun(WORKER, *(folder / f"{name}.toml" for name in RUNS))
     assert done.returncode == 0, done.stderr
     return folder
 
 
-@pytest.mark.parametrize("curriculum", CURRICULA)
-def test_ranks_stay_alike(trained_by_two, curriculum):
+@pytest.mark.parametrize("run", RUNS)
+def test_ranks_stay_alike(trained_by_two, run):
     """After some updates all processes have the same weights, changed, although their instances differ. A run that was
     stopped in the middle of a horizon and resumed is where one that was not is, on every process."""
-    first, second = (torch.load(trained_by_two / curriculum / f"rank{rank}.pt") for rank in (0, 1))
+    first, second = (torch.load(trained_by_two / run / f"rank{rank}.pt") for rank in (0, 1))
     assert first["segments"] == second["segments"] == 4
     assert first["best"] == second["best"]
     assert first["batch"].shape[0] == 3
@@ -82,6 +87,7 @@ def test_ranks_stay_alike(trained_by_two, curriculum):
         assert torch.equal(x, second["after"][name]), name
     changed = [name for name, x in first["after"].items() if not torch.equal(x, first["before"][name])]
     assert any(name.startswith("actor.") for name in changed)
+    assert ("bonus.variance" in changed) == (run == "share")
     for rank in (first, second):
         for name, x in rank["whole"].items():
             assert torch.equal(x, rank["resumed"][name]), name

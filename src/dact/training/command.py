@@ -30,11 +30,11 @@ from dact.training.validation import Validation
 
 log = logging.getLogger(__name__)
 FIXED = (
-    *("problem", "size", "sizes", "schedule.rows", "ppo.smoothing", "ppo.group"),
+    *("problem", "size", "sizes", "schedule.rows", "ppo.smoothing", "ppo.entropy_share", "ppo.group"),
     *("seed", "schedule.horizon", "ppo.segment", "curriculum.horizons", "curriculum.ages"),
     *("operator", "idle_moves", *(f"validation.{name}" for name in ("file", "count", "seed", "steps", "patience"))),
 )
-"""Settings that cannot change when a run is resumed, besides networks, instances and the guide: they fix tensor shapes,
+"""Settings that cannot change when a run is resumed, besides networks, instances and the guide: they fix tensors,
 units of progress, or how the best costs were measured."""
 
 

@@ -17,12 +17,13 @@ from dact.search import NEVER, Engine, SearchState, captured, start_state
 from dact.team import ALONE, Team
 from dact.training.buffers import Buffers, make_buffers, snapshot, write
 from dact.training.curriculum import CurriculumConfig
+from dact.training.entropy import EntropyBonus
 from dact.training.groups import copied, group_rollout
 from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
 from dact.training.optimiser import Optimiser
 from dact.training.pool import Pool, make_pool
-from dact.training.ppo import METRICS, PpoConfig, update
+from dact.training.ppo import BONUS, METRICS, PpoConfig, update
 from dact.training.rollout import Segment, Task, rollout
 
 LOSS_SCALE = 2.0**14
@@ -70,6 +71,7 @@ class Learner:
             smoothing=config.smoothing,
         )
         device = next(networks.policy.parameters()).device
+        self.bonus = EntropyBonus(config.entropy_share, device, average) if config.entropy_share > 0 else None
         # Draws new instances and the seeds of their streams.
         self.generator = stream(seed, team.rank, device)
         # The last entry counts segments.
@@ -136,18 +138,21 @@ class Learner:
         self.buffers.move_to(start_state(state.tour_BN, state.cost_B, state.stream_B))
 
     def read_metrics(self) -> dict[str, float]:
-        """Means over the segments since the last call and over the team. Waits for the device."""
+        """Means over the segments since the last call and over the team, and the bonus for entropy as it is now. Waits
+        for the device."""
         self.team.all_reduce_mean([self.metrics_M])
         sums = self.metrics_M.tolist()
         self.metrics_M.zero_()
-        return dict(zip(METRICS, (value / max(sums[-1], 1) for value in sums[:-1]), strict=True))
+        means = dict(zip(METRICS, (value / max(sums[-1], 1) for value in sums[:-1]), strict=True))
+        return means | {BONUS: self.config.entropy_bonus if self.bonus is None else self.bonus.value.item()}
 
     def learnt(self) -> dict[str, Tensor]:
-        """Tensors that training changes: weights and optimiser state."""
+        """Tensors that training changes: weights, optimiser state, and what the bonus for entropy follows."""
         parts = {
             "actor": self.networks.policy.state_dict(),
             "critic": self.networks.critic.state_dict(),
             "optimiser": self.optimiser.tensors(),
+            "bonus": {} if self.bonus is None else self.bonus.tensors(),
         }
         return {f"{part}.{name}": x.detach() for part, named in parts.items() for name, x in named.items()}
 
@@ -182,7 +187,7 @@ class Learner:
     def _segment(self, lane: Lane) -> None:
         state, segment = self.rollout(lane.engine, lane.buffers.batch, lane.buffers.state)
         lane.buffers.move_to(state)
-        self.metrics_M[:-1] += update(self.networks, segment, self.optimiser, self.config)
+        self.metrics_M[:-1] += update(self.networks, segment, self.optimiser, self.config, self.bonus)
         self.metrics_M[-1:] += 1
         if lane.pool is not None:
             lane.pool.pass_time(lane.buffers, self.config.segment)

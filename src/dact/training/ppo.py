@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from dact.kernels.ppo_loss import MEASURED, NetworkOutputs, Objective, Rewards, ppo_loss
+from dact.training.entropy import EntropyBonus
 from dact.training.networks import Networks
 from dact.training.optimiser import Optimiser
 from dact.training.rollout import Segment
@@ -16,6 +17,8 @@ from dact.training.rollout import Segment
 METRICS = ("reward", *MEASURED, "rollout_log_ratio", "actor_norm", "critic_norm", "skipped")
 """Metrics of an update: losses and norms are means over its epochs; KL and clip fraction are of the last epoch, or
 after a single one; the others are of the first epoch, before the policy has changed."""
+BONUS = "entropy_bonus"
+"""Name of the bonus for entropy beside METRICS in what is recorded."""
 PROBED = 16
 """Rows that KL and clip fraction of a single epoch are measured on: all would cost another forward pass."""
 
@@ -51,6 +54,8 @@ class PpoConfig:
     critic_rate: float = 3e-5
     normalise_advantage: bool = False
     entropy_bonus: float = 0.0
+    entropy_share: float = 0.0
+    """Instead of `entropy_bonus`: the bonus as a share of a running standard deviation of the advantages."""
     kl_limit: float = 0.0
     """The remaining epochs are skipped once the approximate KL exceeds it."""
     smoothing: float = 0.0
@@ -78,9 +83,25 @@ class PpoConfig:
         for name in ("entropy_bonus", "kl_limit"):
             if getattr(self, name) < 0:
                 raise ValueError(f"ppo.{name} {getattr(self, name)} is negative")
+        if not 0 <= self.entropy_share < 1:
+            raise ValueError(f"ppo.entropy_share {self.entropy_share} is not at least 0 and below 1")
+        if self.entropy_share > 0:
+            self._check_entropy_share()
         if self.kl_limit > 0 and self.update_epochs == 1:
             raise ValueError(
                 f"ppo.kl_limit is {self.kl_limit}, but with ppo.update_epochs = 1 there are no further epochs to skip"
+            )
+
+    def _check_entropy_share(self) -> None:
+        """The share is the only bonus, and advantages that are divided by their deviation have none to follow."""
+        if self.entropy_bonus > 0:
+            raise ValueError(
+                f"ppo.entropy_share {self.entropy_share} goes with ppo.entropy_bonus = 0, not {self.entropy_bonus}"
+            )
+        if self.normalise_advantage:
+            raise ValueError(
+                f"ppo.entropy_share {self.entropy_share} goes with ppo.normalise_advantage = false: where advantages "
+                "have a deviation of 1, ppo.entropy_bonus is that share"
             )
 
     @property
@@ -105,16 +126,27 @@ def evaluate_segment(networks: Networks, segment: Segment) -> NetworkOutputs:
     return NetworkOutputs(*outputs if segment.credit is None else (*outputs, segment.credit.baseline_TB))
 
 
-def update(networks: Networks, segment: Segment, optimiser: Optimiser, config: PpoConfig) -> Tensor:
-    """Train on a segment; returns metrics_M in the order of METRICS."""
+def update(
+    networks: Networks,
+    segment: Segment,
+    optimiser: Optimiser,
+    config: PpoConfig,
+    bonus: EntropyBonus | None = None,
+) -> Tensor:
+    """Train on a segment; returns metrics_M in the order of METRICS. `bonus` goes with `entropy_share`."""
+    assert (bonus is not None) == (config.entropy_share > 0)
     old: NetworkOutputs | None = None
     enough = torch.zeros((), device=segment.reward_TB.device)
     epochs = []
     for _ in range(config.update_epochs):
-        now = evaluate_segment(networks, segment)
+        now, rewards = evaluate_segment(networks, segment), _rewards(networks, segment)
+        if bonus is not None and old is None:
+            bonus.watch(now, rewards, config.discount)
         # Old log-probabilities are those of the first pass, where the ratio is exactly 1.
         old = old or NetworkOutputs(*(x.detach() for x in now))
-        loss, measured_M = ppo_loss(now, old, _rewards(networks, segment), config.objective)
+        loss, measured_M = ppo_loss(now, old, rewards, config.objective)
+        if bonus is not None:
+            loss = loss - bonus.gain(now, segment.weight_B)
         if config.kl_limit > 0:
             kl = measured_M[MEASURED.index("approx_kl")]
             enough = torch.maximum(enough, (kl > config.kl_limit).float())

@@ -8,16 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dact.training.ppo import METRICS
+from dact.training.ppo import BONUS, METRICS
 
 log = logging.getLogger(__name__)
+READ = (*METRICS, BONUS)
 COLUMNS = (
     "segments",
     "minutes",
     "progress",
     "warm_up_steps",
     "actor_rate",
-    *METRICS,
+    *READ,
     "validation_cost",
     "validation_gap",
     "event",
@@ -123,7 +124,7 @@ def _whole(row: dict[str, str | None]) -> bool:
 
 
 def _number(report: Report, name: str) -> object:
-    return report.metrics.get(name) if name in METRICS else getattr(report, name)
+    return report.metrics.get(name) if name in READ else getattr(report, name)
 
 
 def _shown(value: object) -> str:

@@ -19,6 +19,8 @@ from dact.kernels.ppo_loss.reference import (
     Rewards,
     n_step_returns,
     ppo_loss_reference,
+    weighted_mean,
+    weighted_variance,
 )
 
 
@@ -41,4 +43,6 @@ __all__ = [
     "n_step_returns",
     "ppo_loss",
     "ppo_loss_reference",
+    "weighted_mean",
+    "weighted_variance",
 ]

@@ -45,26 +45,27 @@ def ppo_loss_reference(
     return_TB = n_step_returns(rewards.reward_TB, rewards.bootstrap_B, objective.discount)
     advantage_TB = return_TB - now.value_TB.detach()
     if objective.normalise:
-        deviation = _variance(advantage_TB, weight_B).sqrt()
-        advantage_TB = (advantage_TB - _mean(advantage_TB, weight_B)) / (deviation + 1e-8)
+        deviation = weighted_variance(advantage_TB, weight_B).sqrt()
+        advantage_TB = (advantage_TB - weighted_mean(advantage_TB, weight_B)) / (deviation + 1e-8)
     log_ratio_TB = now.log_prob_TB - old.log_prob_TB
     ratio_TB = log_ratio_TB.exp()
     clipped_TB = ratio_TB.clamp(1 - clip, 1 + clip)
-    actor_loss = -_mean(torch.minimum(ratio_TB * advantage_TB, clipped_TB * advantage_TB), weight_B)
+    actor_loss = -weighted_mean(torch.minimum(ratio_TB * advantage_TB, clipped_TB * advantage_TB), weight_B)
     near_TB = old.value_TB + (now.value_TB - old.value_TB).clamp(-clip, clip)
-    value_loss = _mean(torch.maximum((now.value_TB - return_TB).square(), (near_TB - return_TB).square()), weight_B)
-    loss, entropy = actor_loss + value_loss, _mean(now.entropy_TB, weight_B)
+    square_TB = torch.maximum((now.value_TB - return_TB).square(), (near_TB - return_TB).square())
+    value_loss = weighted_mean(square_TB, weight_B)
+    loss, entropy = actor_loss + value_loss, weighted_mean(now.entropy_TB, weight_B)
     if objective.entropy_bonus > 0:
         loss = loss - objective.entropy_bonus * entropy
     with torch.no_grad():
         measured = (
             actor_loss,
             value_loss,
-            _mean(ratio_TB - 1 - log_ratio_TB, weight_B),
-            _mean(((ratio_TB - 1).abs() > clip).float(), weight_B),
+            weighted_mean(ratio_TB - 1 - log_ratio_TB, weight_B),
+            weighted_mean(((ratio_TB - 1).abs() > clip).float(), weight_B),
             _explained_variance(now.value_TB, return_TB, weight_B),
             entropy,
-            _mean(now.value_TB, weight_B),
+            weighted_mean(now.value_TB, weight_B),
         )
         return loss, torch.stack(measured)
 
@@ -81,12 +82,15 @@ def n_step_returns(reward_TB: Tensor, bootstrap_B: Tensor, discount: float) -> T
 
 def _explained_variance(value_TB: Tensor, return_TB: Tensor, weight_B: Tensor) -> Tensor:
     """1 for a perfect critic, 0 for one that knows only the mean."""
-    return 1 - _variance(return_TB - value_TB, weight_B) / _variance(return_TB, weight_B).clamp(min=1e-12)
+    spread = weighted_variance(return_TB, weight_B).clamp(min=1e-12)
+    return 1 - weighted_variance(return_TB - value_TB, weight_B) / spread
 
 
-def _mean(x_TB: Tensor, weight_B: Tensor) -> Tensor:
+def weighted_mean(x_TB: Tensor, weight_B: Tensor) -> Tensor:
+    """The mean over all steps, where rows have weights."""
     return (x_TB * weight_B).mean()
 
 
-def _variance(x_TB: Tensor, weight_B: Tensor) -> Tensor:
-    return ((x_TB - _mean(x_TB, weight_B)).square() * weight_B).sum() / (x_TB.numel() - 1)
+def weighted_variance(x_TB: Tensor, weight_B: Tensor) -> Tensor:
+    """The variance over all steps, where rows have weights."""
+    return ((x_TB - weighted_mean(x_TB, weight_B)).square() * weight_B).sum() / (x_TB.numel() - 1)
