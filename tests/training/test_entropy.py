@@ -66,7 +66,7 @@ def test_rows_count_by_their_weights():
 
 
 def test_the_running_variance():
-    """All segments count alike until there are a hundred, and then a new one counts a hundredth."""
+    """All segments count alike until there are fifty, and then a new one counts a fiftieth."""
     few = watched(one_step(1.0, -1.0), one_step(2.0, -2.0), one_step(0.0, 0.0))
     assert few.variance.item() == pytest.approx((2 + 8 + 0) / 3)
     many = watched(*[one_step(1.0, -1.0)] * 300, one_step(11.0, -11.0))

@@ -12,9 +12,9 @@ from torch import Tensor
 from dact.kernels.ppo_loss import NetworkOutputs, Rewards, n_step_returns, weighted_mean, weighted_variance
 from dact.training.optimiser import Average
 
-MEMORY = 0.99
-"""Decay of the running variance: about two horizons of fifty segments, so that it does not follow a single horizon,
-whose first steps gain the most."""
+MEMORY = 0.98
+"""Decay of the running variance. Fifty segments are about a horizon, whose first steps gain the most; what a fresh
+critic gets wrong in its first updates is forgotten within a few hundred."""
 
 
 class EntropyBonus:
