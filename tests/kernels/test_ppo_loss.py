@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dact.kernels.ppo_loss import NetworkOutputs, Objective, Rewards, ppo_loss, ppo_loss_reference
+from dact.kernels.ppo_loss import NetworkOutputs, Objective, Rewards, ppo_loss, ppo_loss_reference, weighted_mean
 
 pytest.importorskip("triton")
 PLAIN = Objective(clip=0.1, discount=0.999, normalise=False, entropy_bonus=0.0)
@@ -53,6 +53,19 @@ def test_the_policy_that_acted(device: str) -> None:
     ours = torch.autograd.grad(ppo_loss_triton(now, old, rewards, PLAIN)[0], wanted)
     theirs = torch.autograd.grad(ppo_loss_reference(now, old, rewards, PLAIN)[0], wanted)
     torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-4)
+
+
+@pytest.mark.usefixtures("poisoned")
+def test_a_bonus_beside_the_kernel(device: str) -> None:
+    """One that is a tensor, taken off the loss behind the kernel, has the loss and the gradients of one inside."""
+    from dact.kernels.ppo_loss.triton_impl import ppo_loss_triton
+
+    now, old, rewards = case(4, 8, device)
+    bonus = torch.tensor(0.3, device=device)
+    beside = ppo_loss_triton(now, old, rewards, PLAIN)[0] - bonus * weighted_mean(now.entropy_TB, rewards.weight_B)
+    inside = ppo_loss_triton(now, old, rewards, PLAIN._replace(entropy_bonus=0.3))[0]
+    torch.testing.assert_close(beside, inside)
+    torch.testing.assert_close(torch.autograd.grad(beside, now), torch.autograd.grad(inside, now))
 
 
 @pytest.mark.usefixtures("poisoned")
