@@ -164,34 +164,59 @@ def _bound(row, u, v, apart, code, limit):
     return bound if bound <= limit else bound - distance(row, beside_u, beside_v)
 
 
+class Loads(NamedTuple):
+    """Of the routes of u and v: are they different ones, their loads, what `cum` is at their depots, and the price of
+    their overload."""
+
+    apart: Any
+    of_u: Any
+    of_v: Any
+    before_u: Any
+    before_v: Any
+    price: Any
+
+
 @bare()
 def _loads(row, u, v):
-    """(Are the routes of two nodes different ones, the loads of both)."""
-    if not row.depots:
-        return NO, START, START
+    if not row.depots or row.route[row.pos[u]] == row.route[row.pos[v]]:
+        return Loads(NO, START, START, START, START, ZERO)
     ru, rv = row.route[row.pos[u]], row.route[row.pos[v]]
-    return ru != rv, load_of(row, ru), load_of(row, rv)
+    of_u, of_v = load_of(row, ru), load_of(row, rv)
+    price = np.float32(row.price[PRICE] * (beyond(row, of_u) + beyond(row, of_v)))
+    return Loads(np.bool_(True), of_u, of_v, row.cum[row.start[ru]], row.cum[row.start[rv]], price)
 
 
 @bare()
-def _least_burden(row, v, code, loads):
-    """What a move adds to the price of overload, or less; infinite where it must not be made."""
-    apart, load_u, load_v = loads
-    if not apart:
-        return ZERO
-    now, price = beyond(row, load_u) + beyond(row, load_v), row.price[PRICE]
-    if code & 3 != EXCHANGE:
-        return np.float32(-price * now)
+def _exchanged(row, v, code):
+    """The load that goes from u's route to v's, less what comes back."""
     before, moved = code >> 5 & 1, row.ends[LOAD, code >> 2 & 7]
     if code >> 6 & 3:
         near = v.last if before else v.next
         moved -= row.demand[near]
         if code >> 7 & 1:
             moved -= row.demand[node_at(row, row.pos[near] + 1 - 2 * before)]
-    then = beyond(row, load_u - moved) + beyond(row, load_v + moved)
-    if price == 0:
+    return moved
+
+
+@bare()
+def _burden(row, u, v, code, loads):
+    """What a move adds to the price of overload, if it exists; infinite where it must not be made."""
+    if not loads.apart:
+        return ZERO
+    before = code >> 5 & 1
+    if code & 3 == EXCHANGE:
+        then_u = loads.of_u - _exchanged(row, v, code)
+    else:
+        # 2-opt joins both heads; 2-opt* joins u's head and v's tail.
+        then_u = row.cum[row.pos[u.node] - before] - loads.before_u
+        if code & 3 == TWO_OPT_STAR:
+            then_u += loads.of_v - (row.cum[row.pos[v.node] - 1 + before] - loads.before_v)
+        else:
+            then_u += row.cum[row.pos[v.node] - before] - loads.before_v
+    then = beyond(row, then_u) + beyond(row, loads.of_u + loads.of_v - then_u)
+    if row.price[PRICE] == 0:
         return FORBIDDEN if then else ZERO
-    return np.float32(price * (then - now))
+    return np.float32(row.price[PRICE] * (then - beyond(row, loads.of_u) - beyond(row, loads.of_v)))
 
 
 @bare(inline="always")
@@ -202,13 +227,13 @@ def _limit(least, burdened):
 
 @bare()
 def _ruled_out(row, u, v, apart, loads, code, least):
-    """(Does a bound say that a move gains less than `least`, the bound)."""
-    burdened = _least_burden(row, v, code, loads)
-    if burdened == FORBIDDEN:
-        return True, FORBIDDEN
-    limit = _limit(least, burdened)
+    """(Is it known that a move must not be made, or gains less than `least`; a bound on what it saves)."""
+    limit = _limit(least, -loads.price)
     bound = _bound(row, u, v, apart, code, limit)
-    return bound < limit, bound
+    if bound < limit:
+        return True, bound
+    burdened = _burden(row, u, v, code, loads)
+    return burdened == FORBIDDEN or bound < _limit(least, burdened), bound
 
 
 @bare()
