@@ -129,6 +129,34 @@ def test_refusals(tmp_path: Path, text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x;y;demand\n0;0;0\n1;1;12,000\n", "line 3: demand is '12,000': write 12000 or 12,0, whichever it means"),
+        ("x\ty\tdemand\n0\t0\t0\n1\t1\t1,250\n2\t2\t900\n", "line 3: demand is '1,250': write 1250 or 1,25, which"),
+        ('x;y;demand\n0;0;0\n1;1;"1,234"\n', "line 3: demand is '1,234': write 1234 or 1,2340, whichever it means"),
+        ("x;y;demand\n0;0;0\n1;1;5\n# capacity: 1,000\n", "line 4: the capacity is '1,000': write 1000 or 1,0, which"),
+        ("x;y\n0;850\n0;1,200\n", "line 3: y is '1,200': write 1200 or 1,2, whichever it means"),
+        ("A;B\n0;1,200\n850;0\n", "line 2: a distance is '1,200': write 1200 or 1,2, whichever it means"),
+        ("lat;lon;demand\n52,123;5,456;0\n52,124;5,457;12,000\n", "line 3: demand is '12,000': write 12000 or 12,0"),
+    ],
+)
+def test_commas_that_may_stand_between_thousands(tmp_path: Path, text: str, expected: str) -> None:
+    """Where tabs or semicolons separate cells, 12,000 is refused unless another comma is certainly a decimal comma."""
+    assert expected in refusal(tmp_path, "a.csv", text)
+
+
+@pytest.mark.parametrize("other", ["3,5", "0,500", "1250,125", "-0,125"])
+def test_commas_that_are_decimal_commas(tmp_path: Path, other: str) -> None:
+    """One comma that cannot stand between thousands shows what the others are; degrees have no thousands."""
+    text = f"x;y;demand\n0;{other};0\n1;1;12,000\n# capacity: 15,000\n"
+    instance = loaded(tmp_path, "a.csv", text)
+    assert (instance.demand.tolist(), instance.capacity) == ([0, 12], 15)
+    globe = loaded(tmp_path, "b.csv", "lat;lon\n52,123;5,456\n52,124;5,457\n")
+    assert globe.coordinates is not None
+    assert globe.coordinates[0].tolist() == [52.123, 5.456]
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("Shops of March,,\nx,y,\n1,1,\n2,2,\n", "line 1: 'Shops of March' is taken for a title"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,7 @@ LONGEST_CELL, LONGEST_LINE = 20, 2**14
 """Lines of a quoted cell, and characters of the first of them."""
 _SEPARATOR = re.compile(r"sep=([;,|\t])", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r'[\s"]*-?\d+,\d+[\s"]*')
+_THOUSANDS = re.compile(r'[\s"]*-?[1-9]\d{0,2}(,\d{3})+[\s"]*')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,15 +67,31 @@ class Sheet:
     @cached_property
     def has_decimal_commas(self) -> bool:
         """Does a cell anywhere hold a number with a decimal comma?"""
-        cells = (cell for _, line in self.lines if "," in line for cell in line.split(self.delimiter))
-        return self.delimiter in ";\t" and any(_DECIMAL_COMMA.fullmatch(cell) for cell in cells)
+        return any(self._with_commas())
 
-    def plain(self, what: str, cell: str) -> str:
-        """Return the cell with a decimal point. Among decimal commas, a point may stand between thousands: refused."""
+    @cached_property
+    def has_certain_commas(self) -> bool:
+        """Does one of them hold a comma that cannot stand between thousands, as in 2,5 or 0,125?"""
+        return not all(_THOUSANDS.fullmatch(cell) for cell in self._with_commas())
+
+    def _with_commas(self) -> Iterator[str]:
+        """Cells that hold a number with one comma, where this may be a decimal comma."""
+        lines = (line for _, line in self.lines if "," in line) if self.delimiter in ";\t" else ()
+        return (cell for line in lines for cell in line.split(self.delimiter) if _DECIMAL_COMMA.fullmatch(cell))
+
+    def plain(self, what: str, cell: str, *, thousands: bool = True) -> str:
+        """Return the cell with a decimal point. Refuse marks that may stand between thousands: a point among decimal
+        commas, and, unless there are no `thousands`, a comma where no other is certainly a decimal comma.
+        """
         if "." in cell and self.has_decimal_commas:
             advice = "write decimals with one of them only, and nothing between thousands"
             raise InputError(f"{what} is {shown(cell)}, with a point in a file of decimal commas: {advice}")
-        return self.decimal(cell)
+        plain = self.decimal(cell)
+        if thousands and plain != cell and _THOUSANDS.fullmatch(cell) and not self.has_certain_commas:
+            trimmed = cell.rstrip("0")
+            decimal = trimmed if trimmed != cell and trimmed[-1] != "," else f"{trimmed}0"
+            raise InputError(f"{what} is {shown(cell)}: write {cell.replace(',', '')} or {decimal}, whichever it means")
+        return plain
 
     def is_number(self, cell: str) -> bool:
         """Is the cell a number (nan included)?"""

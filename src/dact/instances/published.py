@@ -62,7 +62,7 @@ def _value_row(sheet: Sheet, place: int, columns: tuple[int, int]) -> tuple[str,
     with naming(f"line {number}"):
         if len(cells) <= max(columns):
             raise InputError(f"{shown(sheet.delimiter.join(cells))} has only {len(cells)} cells")
-        value = real(sheet.decimal(cells[columns[1]]), "the value")
+        value = real(sheet.plain("the value", cells[columns[1]]), "the value")
         if value < 0:
             raise InputError(f"the value {value:g} is negative")
         return cells[columns[0]].lower(), value

@@ -153,8 +153,8 @@ def _row(sheet: Sheet, place: int, columns: Columns, wishes: Wishes, *, depot: b
 
 
 def _number(sheet: Sheet, column: str, cell: str) -> float:
-    value = real(sheet.plain(column, cell), column)
     most = {"lat": 90.0, "lon": 180.0}.get(column)
+    value = real(sheet.plain(column, cell, thousands=most is None), column)
     if most is not None and abs(value) > most:
         raise InputError(f"{column} is {cell}, not between -{most:g} and {most:g}")
     return value
