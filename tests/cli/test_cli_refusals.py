@@ -151,6 +151,28 @@ def test_unwritable_targets(dact, square: Path, tmp_path: Path):
     dact("generate", "tsp", "--size", 5, "--count", 2, "--out", blocker / "a.npz").refused("blocker")
 
 
+@pytest.mark.parametrize("below", ["", "deeper", "deeper/still"])
+def test_a_file_where_a_folder_belongs(dact, square: Path, tmp_path: Path, below: str):
+    """A file in place of a folder is named as what it is."""
+    plan = tmp_path / "plan"
+    plan.write_text("a file without an extension")
+    for option in ("--out", "--plot"):
+        answer = dact("solve", square, option, plan / below)
+        answer.refused(f"{option}: nothing can be written in {plan}, which is a file, not a folder")
+    assert plan.read_text() == "a file without an extension"
+
+
+@pytest.mark.parametrize("option", ["--out", "--plot", "--animate", "--summary"])
+def test_a_dash_is_not_stdout(dact, square: Path, option: str, monkeypatch: pytest.MonkeyPatch):
+    """A dash, which elsewhere means stdout, makes neither a file nor a folder of that name."""
+    monkeypatch.chdir(square.parent)
+    dact("solve", square, option, "-").refused(f"{option} - would be a file called '-', not stdout: name another")
+    dact("generate", "tsp", "--size", 5, "--count", 1, "--out", "-").refused(
+        "--out - would be a file called '-', not stdout"
+    )
+    assert [path.name for path in square.parent.iterdir()] == ["square.tsp"]
+
+
 def test_one_file_for_several_instances(dact, square: Path, depot: Path, tmp_path: Path):
     """Several solutions do not fit one file, nor two of one name a folder."""
     dact("solve", square, depot, "--out", tmp_path / "all.json").refused("all.json", "2 instances")

@@ -101,7 +101,9 @@ def _targets(
 
 
 def _check_name(option: str, path: Path) -> None:
-    """Names may be too long, or not in the encoding of this system."""
+    """Names may be too long, or not in the encoding of this system. A dash would be meant for stdout."""
+    if str(path) == "-":
+        raise InputError(f"{option} - would be a file called '-', not stdout: name another")
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -114,9 +116,13 @@ def _check_name(option: str, path: Path) -> None:
 
 def check_folder(option: str, folder: Path) -> None:
     """Refuse a folder in which nothing can be written, and create it."""
+    _check_name(option, folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
             pass
+    except (FileExistsError, NotADirectoryError):
+        file = next((each for each in (folder, *folder.parents) if each.exists()), folder)
+        raise InputError(f"{option}: nothing can be written in {file}, which is a file, not a folder") from None
     except OSError as error:
         raise InputError(f"{option}: nothing can be written in {folder} ({error.strerror})") from None
