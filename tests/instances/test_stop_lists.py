@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pytest
 
-from dact.instances import Instance, read_solution, read_start, write_solution
+from dact.instances import InputError, Instance, read_solution, read_start, write_solution
 
 OLD = "route,stop,name,load,leg\n1,0,depot,0,0\n1,1,1,1,3\n1,2,2,2,4\n1,3,depot,0,5\n2,0,depot,0,0\n2,1,3,3,4\n"
 
@@ -57,3 +59,26 @@ def test_lists_of_all_versions_are_read(tmp_path: Path) -> None:
     for name in ("a", "old", "other"):
         assert read_solution(tmp_path / f"{name}.csv", instance) == ((1, 2), (3,))
         assert read_start(tmp_path / f"{name}.csv", instance).repairs == ()
+
+
+def test_lists_that_a_spreadsheet_program_saved(tmp_path: Path) -> None:
+    """A list that comes back as a workbook or with tabs is read as before, and its mistakes name their row."""
+    instance, book = corners(), openpyxl.Workbook()
+    rows(tmp_path, instance)
+    lines = list(csv.reader((tmp_path / "a.csv").read_text().splitlines()))
+    (tmp_path / "a.tsv").write_text("\n".join("\t".join(line) for line in lines))
+    for line in lines:
+        book.active.append([int(cell) if cell.isdigit() else cell for cell in line])
+    book.save(tmp_path / "a.xlsx")
+    for suffix in (".csv", ".tsv", ".xlsx"):
+        assert read_solution(tmp_path / f"a{suffix}", instance) == ((1, 2), (3,))
+        assert read_start(tmp_path / f"a{suffix}", instance).repairs == ()
+    book.active["A3"] = "first"
+    book.save(tmp_path / "b.xlsx")
+    with pytest.raises(
+        InputError, match=re.escape(f"{tmp_path / 'b.xlsx'}: line 3: the route is 'first', not a number")
+    ):
+        read_start(tmp_path / "b.xlsx", instance)
+    (tmp_path / "c.xlsx").write_text("route,name\n")
+    with pytest.raises(InputError, match=re.escape(f"{tmp_path / 'c.xlsx'}: is not an Excel workbook")):
+        read_start(tmp_path / "c.xlsx", instance)

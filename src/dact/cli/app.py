@@ -113,7 +113,7 @@ def solve(
     time_limit: Annotated[float | None, typer.Option(help="Seconds for each instance.")] = None,
     target: Annotated[float | None, typer.Option(help="Stop when the cost is this low.")] = None,
     start: Annotated[
-        str, typer.Option(help="greedy, random, or an earlier solution (.tour, .sol, .json, .csv), repaired if needed.")
+        str, typer.Option(help="greedy, random, or an earlier solution (.tour, .sol, .json, .csv, .xlsx), repaired.")
     ] = "greedy",
     seed: options.Seed = 0,
     seeds: Annotated[int, typer.Option(help="Number of seeds to try, from --seed on; the best answer is kept.")] = 1,

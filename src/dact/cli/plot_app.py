@@ -19,7 +19,9 @@ Picture = Annotated[
 @options.with_settings(options.reading)
 def plot_routes(
     file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="What was solved (.tsp, .vrp, .csv, .npy).")],
-    solution: Annotated[Path, typer.Argument(metavar="SOLUTION", help="Its solution (.sol, .tour, .json, .csv).")],
+    solution: Annotated[
+        Path, typer.Argument(metavar="SOLUTION", help="Its solution (.sol, .tour, .json, .csv, .xlsx).")
+    ],
     out: Picture = None,
     **reading: Any,  # noqa: ANN401 - of the types that the options have
 ) -> None:

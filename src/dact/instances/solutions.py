@@ -1,4 +1,5 @@
-"""Solutions on disk: TSPLIB .tour, CVRPLIB .sol, and JSON or a CSV list of stops for both.
+"""Solutions on disk: TSPLIB .tour, CVRPLIB .sol, and JSON or a CSV list of stops for both. Lists of stops may come
+back as other tables, as spreadsheet programs save them.
 
 The first three number nodes alike: by their ids in the instance's file, or customers 1..n, as the problem's facts say.
 In memory routes are instance indices (`checker.Routes`).
@@ -13,13 +14,19 @@ from pathlib import Path
 
 from dact.instances.checker import Routes, check
 from dact.instances.errors import InputError, naming, shown
-from dact.instances.files import numbered_lines, read_text, write_atomically
+from dact.instances.files import numbered_lines, read_bytes, read_text, write_atomically
 from dact.instances.instance import Instance
 from dact.instances.keywords import parse_keywords
+from dact.instances.limits import MAX_NODES
 from dact.instances.numerals import finite, positive, whole
 from dact.instances.stop_lists import parse_stop_list, stop_list
+from dact.instances.workbooks import workbook_text
 
 SUFFIXES = (".tour", ".sol", ".json", ".csv")
+LISTS = (".csv", ".tsv", ".xlsx")
+"""Extensions of lists of stops that are read; only the first is written."""
+STOPS_PER_NODE = 3
+"""Rows of a list of stops for each node: a route of one customer has three."""
 # Adjacent parts match different characters, so that matching is linear in the line's length.
 _ROUTE = re.compile(r"route\s*(?:#\s*)?(?:\d+\s*)?:(.*)", re.IGNORECASE)
 _COST = re.compile(r"cost(?:\s*:)?\s+(\S+)", re.IGNORECASE)
@@ -57,8 +64,10 @@ def read_stops(path: Path, instance: Instance) -> list[list[int | str]]:
 
 
 def _parsed(path: Path, instance: Instance, *, strict: bool) -> tuple[list[list[int | str]], float | None]:
-    suffix = _suffix(path, instance)
-    text = read_text(path)
+    suffix = ".csv" if path.suffix.lower() in LISTS else _suffix(path, instance)
+    workbook = path.suffix.lower() == ".xlsx"
+    most = STOPS_PER_NODE * max(instance.size, MAX_NODES)
+    text = workbook_text(read_bytes(path), most) if workbook else read_text(path)
     routes: list[list[int]] | list[list[str]] | list[list[int | str]]
     cost = None
     if suffix == ".tour":

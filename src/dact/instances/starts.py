@@ -30,8 +30,9 @@ class Start:
 
 
 def read_start(path: str | Path, instance: Instance) -> Start:
-    """Read an earlier solution (.sol, .tour, .json, .csv) and repair it. Nodes are matched by name if both the file
-    and the instance have names, otherwise by number.
+    """Read an earlier solution (.sol, .tour, .json, .csv, .xlsx) and repair it.
+
+    Nodes are matched by name if both the file and the instance have names, otherwise by number.
     """
     path = Path(path)
     with naming(path):
