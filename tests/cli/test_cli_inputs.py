@@ -1,8 +1,11 @@
 """`dact solve` and the files, folders and patterns it is given."""
 
+import csv
+import io
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pytest
 from cli_files import SQUARE, tsp_text
 
@@ -59,6 +62,32 @@ def test_our_own_answers_are_skipped(dact, tmp_path: Path):
     dact("solve", stops).refused("stops.csv: is an answer of `dact solve`, not an instance")
     table.unlink()
     dact("solve", tmp_path / "in").refused("all.csv: is an answer of `dact solve`, not an instance")
+
+
+@pytest.mark.parametrize("ending", ["a.csv", "b.csv", "c.tsv", "d.csv", "e.csv", "f.csv", "g.xlsx"])
+@pytest.mark.parametrize("option", ["--out", "--summary"])
+def test_our_own_answers_saved_by_a_spreadsheet_program(dact, tmp_path: Path, option: str, ending: str):
+    """Tabs, UTF-16, quotes, empty cells, a line `sep=;` or a workbook do not make an answer an instance."""
+    table, answer, again = tmp_path / "shops.csv", tmp_path / "answer.csv", tmp_path / ending
+    table.write_text("name,x,y\nBase,0,0\nAnn,0,1\nBen,0,2\n")
+    assert dact("solve", table, "--steps", 1, option, answer).code == 0
+    text = answer.read_text()
+    rows = list(csv.reader(text.splitlines()))
+    tabs, semicolons = text.replace(",", "\t"), text.replace(",", ";").replace("\n", "\r\n")
+    quoted = "\n".join(";".join(f'"{cell}"' for cell in row) for row in rows)
+    texts = [tabs.encode("utf-16"), semicolons.encode("utf-8-sig"), tabs.encode(), quoted.encode("utf-16")]
+    texts += [b"sep=;\r\n" + semicolons.encode(), semicolons.replace("\r\n", ";;\r\n").encode(), saved_workbook(rows)]
+    again.write_bytes(texts["abcdefg".index(ending[0])])
+    dact("solve", again).refused(f"{ending}: is an answer of `dact solve`, not an instance")
+
+
+def saved_workbook(rows: list[list[str]]) -> bytes:
+    """The rows as an Excel workbook."""
+    book, stream = openpyxl.Workbook(), io.BytesIO()
+    for row in rows:
+        book.active.append(row)
+    book.save(stream)
+    return stream.getvalue()
 
 
 def test_an_earlier_answer_is_no_best_known_value(dact, tmp_path: Path):

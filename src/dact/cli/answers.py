@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections.abc import Iterable, Sequence
@@ -10,11 +11,15 @@ from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dact.instances import Instance
-from dact.instances.files import write_atomically
+from dact.instances import InputError, Instance
+from dact.instances.cells import Sheet
+from dact.instances.files import read_bytes, write_atomically
+from dact.instances.limits import MAX_NODES
 from dact.instances.measures import route_length, route_load, vehicle_load
+from dact.instances.reading import TABLE_SUFFIXES
 from dact.instances.stop_lists import COLUMNS as STOP_COLUMNS
 from dact.instances.stop_lists import OLD_COLUMNS
+from dact.instances.workbooks import workbook_text
 from dact.plotting import cost_with_unit, whole_costs
 
 if TYPE_CHECKING:
@@ -34,17 +39,32 @@ HEADERS = (STOP_COLUMNS, OLD_COLUMNS, SUMMARY_COLUMNS)
 """First lines of the CSV files that `dact solve` writes."""
 
 
+LONGEST_HEAD = 1024
+"""Bytes that are looked at for one of them."""
+
+
 def is_answer(path: Path) -> bool:
-    """Is a CSV file one that `dact solve` wrote: a list of stops, or a summary?"""
-    if path.suffix.lower() != ".csv" or not path.is_file():
-        return False
+    """Is a table one that `dact solve` wrote, maybe saved again by a spreadsheet program: stops, or a summary?"""
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as stream:
-            # Spreadsheets may save it with semicolons.
-            head = stream.readline(max(len(",".join(columns)) for columns in HEADERS) + 1)
-    except (OSError, ValueError):
+        lines = _beginning(path).splitlines()
+        # `sep=;` may stand above the header.
+        sheet = Sheet.parse("\n".join(lines[:2]))
+        head = sheet.cells(0)[1] if sheet.lines else []
+    except (InputError, OSError, ValueError):
         return False
-    return tuple(head.strip().replace(";", ",").split(",")) in HEADERS
+    return tuple(cell for cell in head if cell) in HEADERS
+
+
+def _beginning(path: Path) -> str:
+    """The first lines of a table, as text; empty if it is none."""
+    if path.suffix.lower() not in TABLE_SUFFIXES or not path.is_file():
+        return ""
+    if path.suffix.lower() == ".xlsx":
+        return workbook_text(read_bytes(path), MAX_NODES, most_rows=1)
+    with path.open("rb") as stream:
+        content = stream.read(LONGEST_HEAD)
+    wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content.decode("utf-16" if wide else "utf-8-sig", errors="replace")
 
 
 @dataclass(kw_only=True)

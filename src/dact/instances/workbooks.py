@@ -19,8 +19,10 @@ MAX_FILL = 100
 """Blank cells that are added to a row that is shorter than others."""
 
 
-def workbook_text(content: bytes, max_nodes: int) -> str:
-    """The rows of the first visible sheet that is not empty, a line for each: lines are numbered as its rows."""
+def workbook_text(content: bytes, max_nodes: int, most_rows: int | None = None) -> str:
+    """The rows of the first visible sheet that is not empty, a line for each: lines are numbered as its rows. With
+    `most_rows`, no more than these are read.
+    """
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -34,7 +36,7 @@ def workbook_text(content: bytes, max_nodes: int) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles and extensions that do not matter here
             book = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-            texts = (_text(sheet, max_nodes) for sheet in book.worksheets if sheet.sheet_state == "visible")
+            texts = (_text(sheet, max_nodes, most_rows) for sheet in book.worksheets if sheet.sheet_state == "visible")
             return next((text for text in texts if text.strip(";\n")), "")
     except InputError:
         raise
@@ -42,10 +44,10 @@ def workbook_text(content: bytes, max_nodes: int) -> str:
         raise InputError(f"is not an Excel workbook ({brief(error)})") from None
 
 
-def _text(sheet: Any, max_nodes: int) -> str:  # noqa: ANN401 - openpyxl has no types
+def _text(sheet: Any, max_nodes: int, most_rows: int | None) -> str:  # noqa: ANN401 - openpyxl has no types
     sheet.reset_dimensions()  # those that the file states may be anything
     rows: list[list[str]] = []
-    for row in sheet.iter_rows(values_only=True):
+    for row in sheet.iter_rows(max_row=most_rows, values_only=True):
         check_nodes(len(rows) - MORE_ROWS, max_nodes)
         rows.append(["" if value is None else " ".join(str(value).split()) for value in row])
     width = max(map(len, rows), default=0)
