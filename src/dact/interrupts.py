@@ -84,6 +84,23 @@ class Interrupts:
         self.asked = True
 
 
+@contextmanager
+def leaving_at_once() -> Iterator[None]:
+    """The first signal raises KeyboardInterrupt inside, wherever the work is, and later ones are ignored."""
+    main = threading.current_thread() is threading.main_thread()
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        ignore_signals()
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, leave) for number in SIGNALS if main}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def leave_on_signals() -> None:
     """Until a command installs its own handlers, a signal ends the program with one line and exit code 130."""
     for number in SIGNALS:

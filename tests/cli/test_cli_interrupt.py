@@ -50,6 +50,24 @@ def test_waiting_instances_are_left_out(dact, square: Path, depot: Path, monkeyp
     assert (answer.record["name"], answer.record["steps"], answer.record["interrupted"]) == ("square", 1, True)
 
 
+@pytest.mark.parametrize("detail", ["drawing", "writing"])
+def test_a_set_that_is_not_wanted_any_more(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, detail: str):
+    """Ctrl-C while a set is drawn or written leaves nothing behind, says so, and the code is 130."""
+
+    def show(self: Bar, fraction: float, shown: str, title: str | None = None) -> None:
+        if shown == detail:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(Bar, "show", show)
+    monkeypatch.setattr("dact.instances.generate.AT_ONCE", 10)
+    before = signal.getsignal(signal.SIGINT)
+    answer = dact("generate", "cvrp", "--size", 5, "--count", 9, "--out", tmp_path / "set.npz")
+    assert (answer.code, answer.out) == (130, "")
+    assert answer.err == f"interrupted: {tmp_path / 'set.npz'} was not written\n"
+    assert not list(tmp_path.iterdir())
+    assert signal.getsignal(signal.SIGINT) == before
+
+
 def test_evaluation_ends_with_130(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """An evaluation cut short gives no figures."""
     path = tmp_path / "set.npz"

@@ -148,6 +148,20 @@ def test_a_title_is_no_markup(monkeypatch: pytest.MonkeyPatch):
     assert "[/y]" in console.file.getvalue()
 
 
+@pytest.mark.parametrize(("after", "seen"), [(0.05, True), (60.0, False)])
+def test_a_bar_that_waits(monkeypatch: pytest.MonkeyPatch, after: float, seen: bool):
+    """A bar for what may take long is seen only where it does, and is over when the work is."""
+    console = Console(file=io.StringIO(), force_terminal=True, width=120)
+    monkeypatch.setattr("dact.cli.screen.CONSOLE", console)
+    with Bar("a set", after=after) as bar:
+        bar.show(0.5, "drawing")
+        if seen:
+            assert bar._later is not None
+            bar._later.join()
+    assert ("drawing" in console.file.getvalue()) == seen
+    assert bar._progress.live.is_started is False
+
+
 NAMES = ["$x$ and $", "a$b_{", "[red]", "ä", "x" * 245, "two  words", "a\nb", "%s {} \\", "\u202e"]
 
 

@@ -67,6 +67,17 @@ def test_the_first_draws() -> None:
     assert np.array_equal(generate_set("tsp", 3, 2, 1234).coordinates[0, 0], expected)
 
 
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_parts(problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing some instances at a time, with reports of progress, gives the same set as drawing all at once."""
+    whole, reports = generate_set(problem, 7, 100, 3), []
+    monkeypatch.setattr("dact.instances.generate.AT_ONCE", 70)
+    parts = generate_set(problem, 7, 100, 3, reports.append)
+    assert digest(parts) == digest(whole)
+    assert len(reports) >= 20
+    assert (reports, reports[-1]) == (sorted(reports), 1.0)
+
+
 def test_seeds_differ() -> None:
     """The same seed repeats the set and another seed changes it."""
     first, again, other = (generate_set("tsp", 3, 2, seed).coordinates for seed in (1, 1, 2))

@@ -198,13 +198,9 @@ def generate(
     seed: Annotated[int, typer.Option(help="1234 gives the published test sets.")] = 1234,
 ) -> None:
     """Draw uniform random instances as Kool et al. (2019) do, and write them to an .npz file."""
-    from dact.cli.targets import check_file
-    from dact.instances import facts_of, generate_set
+    from dact.cli.generating import generate_file
 
-    check_file("--out", out, (".npz",))
-    instances = generate_set(problem, size, count, seed)
-    instances.save_npz(out)
-    print(f"{out}: {count} {facts_of(problem).title} instances of size {size}, seed {seed}", file=sys.stderr)
+    raise typer.Exit(generate_file(problem, size, count, seed, out))
 
 
 @app.command()

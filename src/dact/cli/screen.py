@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from threading import Timer
 from types import TracebackType
 
 from rich.console import Console
@@ -80,9 +81,9 @@ def _needed(table: Table) -> int:
 
 
 class Bar:
-    """A progress bar with details; hidden if `silent` or if stderr is not a terminal."""
+    """A progress bar with details, seen `after` some seconds; hidden if `silent` or if stderr is not a terminal."""
 
-    def __init__(self, title: str, *, silent: bool = False) -> None:
+    def __init__(self, title: str, *, silent: bool = False, after: float = 0.0) -> None:
         columns: tuple[ProgressColumn, ...] = (
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -93,14 +94,22 @@ class Bar:
         hidden = silent or not CONSOLE.is_terminal
         self._progress = Progress(*columns, console=CONSOLE, transient=True, disable=hidden)
         self._task = self._progress.add_task(title, total=1.0, detail="")
+        self._later = Timer(after, self._progress.start) if after and not hidden else None
 
     def __enter__(self) -> "Bar":
-        self._progress.start()
+        if self._later is None:
+            self._progress.start()
+        else:
+            self._later.daemon = True
+            self._later.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._later is not None:
+            self._later.cancel()
+            self._later.join()
         self._progress.stop()
 
     def show(self, fraction: float, detail: str, title: str | None = None) -> None:
