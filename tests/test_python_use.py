@@ -31,12 +31,29 @@ SHOPS = Instance.from_arrays(
         ((SHOPS,), {"walks": "2"}, "walks is '2', not a whole number"),
         ((SHOPS,), {"kick": 2}, "kick is 2, not text"),
         ((SHOPS,), {"patience": "2"}, "patience is '2', not a whole number"),
+        ((SHOPS,), {"watch": 3}, "watch is 3, not a function"),
     ],
 )
 def test_wrong_types_are_named(arguments: tuple, settings: dict, message: str) -> None:
     """A value of a wrong type is refused with the name of the setting."""
     with pytest.raises(TypeError, match=message):
         dact.solve(*arguments, **settings)
+
+
+@pytest.mark.parametrize(
+    ("instance", "routes", "message"),
+    [
+        (SHOPS, [1, 2], r"routes\[0\] is 1, not a route: a list of indices"),
+        (SHOPS, [[1], ["Ben"]], r"routes\[1\] is \['Ben'\], not a route: a list of indices"),
+        (SHOPS, [[1, 2.5]], r"routes\[0\] is \[1, 2.5\], not a route: a list of indices"),
+        (SHOPS, 3, "routes is 3, not a list of routes"),
+        ("shops.csv", [[1]], "instance is 'shops.csv', not an Instance"),
+    ],
+)
+def test_the_checker_names_what_is_no_route(instance: object, routes: object, message: str) -> None:
+    """What cannot be checked is refused with the argument and its value."""
+    with pytest.raises(TypeError, match=message):
+        dact.check(instance, routes)
 
 
 def test_short_texts() -> None:

@@ -66,6 +66,8 @@ def solve(
     Ctrl-C ends the search and returns what was found, without instances whose search had not begun. `FleetError` is
     raised if no routes for the vehicles of an instance are found in time.
     """
+    if watch is not None and not callable(watch):
+        raise TypeError(f"watch is {watch!r:.60}, not a function")
     alone = isinstance(instances, Instance)
     members = [instances] if isinstance(instances, Instance) else _checked(instances)
     begun = start_routes if start_routes is not None else _given_start(members, start)

@@ -38,7 +38,10 @@ def test_from_arrays() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("abc",), "coordinates must be real numbers in 2 axes"),
+        (("abc",), "coordinates must be real numbers in 2 axes, not 'abc'"),
+        (([],), r"coordinates must be real numbers in 2 axes, not \[\]"),
+        (([1, 2],), r"coordinates must be real numbers in 2 axes, not \[1, 2\]"),
+        (([[1, 2], [3]],), r"coordinates is \[\[1, 2\], \[3\]\], whose parts differ in length"),
         ((RECTANGLE, [0, 1, 1, 1]), "no capacity"),
         ((RECTANGLE, None, 3), "a capacity is given, but there is no demand"),
         ((RECTANGLE, [0, 1], 3), "demand has 2 entries for 4 nodes"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from numbers import Real
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dact.instances.errors import InputError
+from dact.instances.errors import InputError, shown
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -20,9 +22,13 @@ LARGEST = 1e12
 
 def floats(values: ArrayLike, what: str, ndim: int) -> FloatArray:
     """Copy real numbers into a read-only float64 array of `ndim` axes."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InputError(f"{what} is {shown(values)}, whose parts differ in length") from None
     if array.dtype.kind not in "fiu" or array.ndim != ndim:
-        raise InputError(f"{what} must be real numbers in {ndim} axes, not {array.dtype} in {array.ndim}")
+        given = shown(values) if isinstance(values, Sequence | Real) else f"{array.dtype} in {array.ndim}"
+        raise InputError(f"{what} must be real numbers in {ndim} axes, not {given}")
     return frozen(array.astype(np.float64))
 
 

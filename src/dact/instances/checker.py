@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import index
 
@@ -30,11 +30,26 @@ class Verdict:
 
 def check(instance: Instance, routes: Sequence[Sequence[int]]) -> Verdict:
     """Recompute the cost of the routes and list all violations."""
-    plain = [[index(node) for node in route] for route in routes]
+    plain = _plain(instance, routes)
     violations = [*_wrong_visits(instance, plain), *_overloads(instance, plain), *_too_many(instance, plain)]
     known = all(0 <= node < instance.size for route in plain for node in route)
     cost = math.fsum(_lengths(instance, plain)) if known else math.nan
     return Verdict(feasible=not violations, cost=cost, violations=tuple(violations))
+
+
+def _plain(instance: object, routes: object) -> list[list[int]]:
+    """The routes as lists of whole numbers; anything else is refused."""
+    if not isinstance(instance, Instance):
+        raise TypeError(f"instance is {instance!r:.60}, not an Instance")
+    if not isinstance(routes, Iterable):
+        raise TypeError(f"routes is {routes!r:.60}, not a list of routes")
+    plain = []
+    for place, route in enumerate(routes):
+        try:
+            plain.append([index(node) for node in route])
+        except TypeError:
+            raise TypeError(f"routes[{place}] is {route!r:.60}, not a route: a list of indices") from None
+    return plain
 
 
 def simplest_routes(instance: Instance) -> Routes:

@@ -78,6 +78,8 @@ def _known(
         known: list[int] = []
         for stop in route:
             node = by_name.get(stop) if isinstance(stop, str) else by_number.get(stop)
+            if node is None and not isinstance(stop, str) and stop < 0:
+                raise InputError(f"route {number} visits {stop}, which is no number of a node")
             if node is None:
                 gone.append(str(stop))
             elif instance.facts.depot and node == 0:
