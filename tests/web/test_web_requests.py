@@ -121,6 +121,14 @@ def test_bad_second_files_are_one_sentence(server: Client, part: str, file: dict
         assert "tmp" not in error
 
 
+def test_vehicles_that_are_not_enough(server: Client):
+    """They are refused with the name of the file, as on the command line."""
+    order = file_of("shops.csv", "x,y,demand\n0,0,0\n3,0,2\n0,4,2\n", capacity=2, vehicles=1)
+    for path in ("/api/instance", "/api/runs"):
+        refusal = server.refusal(path, order)
+        assert refusal == (400, "shops.csv: vehicles 1 is below 2, which the loads need at least")
+
+
 def test_a_path_is_no_way_out(server: Client):
     """Of a name with folders in it only the last part counts."""
     status, answer, _ = server.ask("POST", "/api/instance", file_of("../../etc/square.csv", PLAIN))

@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dact.instances import InputError, InputWarning, Instance, Start, read, read_start
-from dact.instances.errors import shown
+from dact.instances.errors import naming, shown
 from dact.pipeline import SolveConfig
 from dact.plotting import whole_costs
 from dact.plotting.routes import NO_MAP, map_points
@@ -98,7 +98,8 @@ class File(Content):
         path = self.write(folder / "instance")
         matrix = None if self.matrix is None else self.matrix.write(folder / "matrix")
         instance, notes = _read(path, capacity=self.capacity, demand_unit=self.demand_unit, matrix=matrix)
-        instance = instance if self.vehicles is None else instance.with_vehicles(self.vehicles)
+        with naming(path):
+            instance = instance if self.vehicles is None else instance.with_vehicles(self.vehicles)
         start = None
         if self.start is not None:
             path = self.start.write(folder / "start")
