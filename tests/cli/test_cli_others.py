@@ -10,8 +10,19 @@ from dact.bench import CpuCase
 from dact.cards import Card
 from dact.cli import bench_cpu, information
 from dact.instances import generate_set, read_set
+from dact.instances.errors import plural
 from dact.policy import Weights, save_weights
 from dact.policy.weights import untrained
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "1 CVRP instance of size 5"), (2, "2 CVRP instances of size 5")])
+def test_one_is_not_many(dact, tmp_path: Path, count: int, said: str):
+    """A number of one stands before a word without an s."""
+    answer = dact("generate", "cvrp", "--size", 5, "--count", count, "--out", tmp_path / "a.npz")
+    assert f"{tmp_path / 'a.npz'}: {said}, seed 1234" in answer.err
+    assert f"{count} instance{'s' if count > 1 else ''} of size 5)" in repr(read_set(tmp_path / "a.npz"))
+    assert plural(1, "entry") == "entry"
+    assert plural(2, "entry") == "entries"
 
 
 def test_generate_writes_the_published_draws(dact, tmp_path: Path):

@@ -73,7 +73,7 @@ def test_a_table_with_a_matrix(tmp_path: Path, header: str) -> None:
         ("Filiale;Kisten\nA;0\nB;1\n", LABELLED, r"line 1: the header 'Filiale;Kisten' has neither name nor demand$"),
         ("demand\n0\n1\n", ROWS, r"a.csv: has 2 nodes, but the matrix .*m.csv has 4"),
         ("x,y\n0,0\n1,1\n", ROWS, r"a.csv: has 2 nodes, but the matrix .*m.csv has 4"),
-        ("name,phone\na,b\n", ROWS, r"a.csv: has 1 nodes, but the matrix .*m.csv has 4"),
+        ("name,phone\na,b\n", ROWS, r"a.csv: has 1 node, but the matrix .*m.csv has 4"),
         ("name,demand\nA,0\nA,1\nB,1\nC,1\nD,1\n", LABELLED, r"a.csv: a name is used twice, .* of the matrix .*m.csv"),
     ],
 )

@@ -121,7 +121,7 @@ def bench_hybrid(request: HybridRequest, out: Path | None, *, as_json: bool, **o
 
 def _tell(bench: Bench, measured: Sequence[Measured], descents: Sequence[DescentTiming], out: Path | None) -> None:
     rows, falls = [_row(each.timing) for each in measured], [_descent_row(each) for each in descents]
-    note(f"{bench.name}: {bench.count:,} instances, {bench.different:,} of them distinct, {measured[0].timing.device}")
+    note(f"{bench.name}: {_instances(bench.count, bench.different)}, {measured[0].timing.device}")
     show_table(COLUMNS, rows)
     if falls:
         show_table(DESCENT_COLUMNS, falls)
@@ -175,11 +175,13 @@ def _curves(measured: Sequence[Measured]) -> list[Curve]:
     ]
 
 
+def _instances(count: int, distinct: int) -> str:
+    return "1 instance" if count == 1 else f"{count:,} instances, {distinct:,} of them distinct"
+
+
 def _page(measured: Sequence[Measured], descents: Sequence[DescentTiming]) -> str:
     first = measured[0].timing
-    facts = (
-        f"{first.instances}: {first.count:,} instances, {first.distinct:,} of them distinct. {first.device}, commit "
-    )
+    facts = f"{first.instances}: {_instances(first.count, first.distinct)}. {first.device}, commit "
     facts += f"{first.commit or 'unknown'}, PyTorch {first.torch}, {first.date}, seed {first.seed}."
     parts = [
         "# Variants of the hybrid search",

@@ -10,6 +10,7 @@ from dact.cli.compiling import compile_first
 from dact.cli.screen import FAILED, Bar, emit, note, show_table
 from dact.evaluation import Evaluation, evaluate
 from dact.instances import InstanceSet
+from dact.instances.errors import plural
 from dact.interrupts import INTERRUPTED, Interrupts
 from dact.pipeline import SolveConfig
 from dact.team import Team
@@ -28,7 +29,7 @@ def evaluate_set(file: Path, instances: InstanceSet, blocks: Blocks, config: Sol
     """Evaluate, print where this is the first process, and return the exit code."""
     team = Team.join(config.torch_device().type)
     interrupts = Interrupts(patient=team.connected)
-    title = f"{instances.name}: {len(instances)} instances"
+    title = f"{instances.name}: {len(instances)} {plural(len(instances), 'instance')}"
     try:
         with interrupts, Bar(title, silent=not team.leads) as bar:
 
@@ -87,7 +88,8 @@ def _kept(out: Path | None, wanted: int) -> str:
     finished = out.read_bytes().count(b"\n") if out.exists() else 0
     if not finished:
         return f"no block was finished, so {out} keeps nothing"
-    return f"{out} keeps {finished:,} finished instances of {wanted:,}, and the same command goes on from there"
+    kept = f"{finished:,} finished {plural(finished, 'instance')} of {wanted:,}"
+    return f"{out} keeps {kept}, and the same command goes on from there"
 
 
 def _text(value: object) -> str:

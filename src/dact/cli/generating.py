@@ -6,6 +6,7 @@ from pathlib import Path
 from dact.cli.screen import Bar, note
 from dact.cli.targets import check_file
 from dact.instances import facts_of, generate_set
+from dact.instances.errors import plural
 from dact.interrupts import INTERRUPTED, leaving_at_once
 
 PATIENCE = 2.0
@@ -29,5 +30,6 @@ def generate_file(problem: str, size: int, count: int, seed: int, out: Path) -> 
     except KeyboardInterrupt:
         note(f"interrupted: {out} was not written")
         return INTERRUPTED
-    print(f"{out}: {count} {facts_of(problem).title} instances of size {size}, seed {seed}", file=sys.stderr)
+    instances_of = f"{facts_of(problem).title} {plural(count, 'instance')} of size"
+    print(f"{out}: {count} {instances_of} {size}, seed {seed}", file=sys.stderr)
     return 0

@@ -28,7 +28,7 @@ def floats(values: ArrayLike, what: str, ndim: int) -> FloatArray:
         raise InputError(f"{what} is {shown(values)}, whose parts differ in length") from None
     if array.dtype.kind not in "fiu" or array.ndim != ndim:
         given = shown(values) if isinstance(values, Sequence | Real) else f"{array.dtype} in {array.ndim}"
-        raise InputError(f"{what} must be real numbers in {ndim} axes, not {given}")
+        raise InputError(f"{what} must be real numbers in {ndim} {'axis' if ndim == 1 else 'axes'}, not {given}")
     return frozen(array.astype(np.float64))
 
 

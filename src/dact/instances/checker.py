@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import index
 
+from dact.instances.errors import plural
 from dact.instances.instance import Instance
 
 Routes = tuple[tuple[int, ...], ...]
@@ -88,7 +89,7 @@ def _overloads(instance: Instance, routes: list[list[int]]) -> Iterator[str]:
 def _too_many(instance: Instance, routes: list[list[int]]) -> Iterator[str]:
     driven = sum(1 for route in routes if route)
     if instance.vehicles and driven > instance.vehicles:
-        yield f"{driven} routes are more than the {instance.vehicles} vehicles"
+        yield f"{driven} routes are more than the {instance.vehicles} {plural(instance.vehicles, 'vehicle')}"
 
 
 def _lengths(instance: Instance, routes: list[list[int]]) -> Iterator[float]:

@@ -30,6 +30,11 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def plural(count: int, word: str) -> str:
+    """The word as it stands after a number."""
+    return word if count == 1 else f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+
+
 def brief(error: Exception) -> str:
     """The first line of an error message, or the error's type if it has none."""
     text = str(error).strip()

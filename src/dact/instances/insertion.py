@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from dact.instances.arrays import IntArray
-from dact.instances.errors import InputError
+from dact.instances.errors import InputError, plural
 from dact.instances.instance import Instance
 
 
@@ -101,7 +101,8 @@ class _Tour:
             self.loads = np.append(self.loads, load)
         elif np.isinf(added[place]):
             fault = f"{self.instance.label(node)} fits into no other route"
-            raise InputError(f"needs more than {self.instance.vehicles} vehicles: {fault}")
+            vehicles = self.instance.vehicles
+            raise InputError(f"needs more than {vehicles} {plural(vehicles, 'vehicle')}: {fault}")
         else:
             self.stops = np.insert(self.stops, place + 1, node)
             self.owner = np.insert(self.owner, place + 1, self.owner[place])

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from dact.instances.arrays import LARGEST, FloatArray, IntArray, bounded, frozen, integers, square
 from dact.instances.distances import RULES, lengths, pairwise, rounded_rule
-from dact.instances.errors import InputError, shown
+from dact.instances.errors import InputError, plural, shown
 from dact.instances.facts import Facts, facts_of
 from dact.instances.plane import checked_degrees, plane_from_degrees, plane_from_matrix, whole_degrees
 from dact.instances.published import best_known
@@ -133,7 +133,7 @@ class Instance:
     @property
     def sizes(self) -> str:
         """Return name, problem and size in words."""
-        what = "customers" if self.facts.depot else "nodes"
+        what = plural(self.customers, "customer" if self.facts.depot else "node")
         return f"{shown(self.name)}, {self.problem}, {self.customers} {what}"
 
     @property
@@ -255,8 +255,10 @@ class Instance:
 
     def _check_lengths(self) -> None:
         for name in ("node_ids", "demand", "names"):
-            if len(getattr(self, name)) != self.size and (name != "names" or self.names):
-                raise InputError(f"{name} has {len(getattr(self, name))} entries for {self.size} nodes")
+            entries = len(getattr(self, name))
+            if entries != self.size and (name != "names" or self.names):
+                nodes = f"{self.size} {plural(self.size, 'node')}"
+                raise InputError(f"{name} has {entries} {plural(entries, 'entry')} for {nodes}")
         if self.node_ids.min() < 0:
             raise InputError(f"node id {self.node_ids.min()} is negative")
         ids, counts = np.unique(self.node_ids, return_counts=True)

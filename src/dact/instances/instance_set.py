@@ -11,7 +11,7 @@ import numpy as np
 
 from dact.instances.arrays import FloatArray, IntArray, bounded, floats, frozen, integers
 from dact.instances.distances import RULES
-from dact.instances.errors import InputError, shown
+from dact.instances.errors import InputError, plural, shown
 from dact.instances.facts import Facts, facts_of, usual_problem
 from dact.instances.files import write_atomically
 from dact.instances.instance import Instance
@@ -60,7 +60,8 @@ class InstanceSet:
 
     def __repr__(self) -> str:
         """Tell name, problem and sizes, without the arrays."""
-        return f"InstanceSet({shown(self.name)}, {self.problem}, {len(self)} instances of size {self.customers})"
+        instances = f"{len(self)} {plural(len(self), 'instance')}"
+        return f"InstanceSet({shown(self.name)}, {self.problem}, {instances} of size {self.customers})"
 
     @property
     def customers(self) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dact.instances.arrays import FloatArray, IntArray
-from dact.instances.errors import InputError, naming, shown
+from dact.instances.errors import InputError, naming, plural, shown
 from dact.instances.keywords import Document
 from dact.instances.numerals import real
 
@@ -37,8 +37,8 @@ def explicit_matrix(document: Document, size: int) -> FloatArray:
     weights = _weights(document)
     expected = _count(form, size)
     if len(weights) != expected:
-        found = f"the EDGE_WEIGHT_SECTION has {len(weights)} weights"
-        raise InputError(f"{found}, but {form} of {size} nodes needs {expected}")
+        found = f"the EDGE_WEIGHT_SECTION has {len(weights)} {plural(len(weights), 'weight')}"
+        raise InputError(f"{found}, but {form} of {size} {plural(size, 'node')} needs {expected}")
     if form == "FULL_MATRIX":
         return weights.reshape(size, size)
     matrix = np.zeros((size, size))

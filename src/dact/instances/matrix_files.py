@@ -12,7 +12,7 @@ from dact.instances.archives import load_array
 from dact.instances.arrays import FloatArray, bounded
 from dact.instances.cells import Sheet
 from dact.instances.columns import is_customers
-from dact.instances.errors import InputError, caution, naming, shown
+from dact.instances.errors import InputError, caution, naming, plural, shown
 from dact.instances.files import read_bytes, read_text
 from dact.instances.limits import MAX_NODES, check_nodes
 from dact.instances.numerals import real
@@ -40,7 +40,7 @@ class Distances:
         matrix = f"the matrix {self.source}".rstrip()
         if not names or not self.names or names == self.names:
             if len(self.matrix) != rows:
-                raise InputError(f"has {rows} nodes, but {matrix} has {len(self.matrix)}")
+                raise InputError(f"has {rows} {plural(rows, 'node')}, but {matrix} has {len(self.matrix)}")
             return self.matrix
         found = {name: index for index, name in enumerate(self.names)}
         if missing := [name for name in names if name not in found]:
@@ -115,11 +115,11 @@ def parse_matrix(sheet: Sheet, max_nodes: int = MAX_NODES) -> Distances:
         cells = cells[labelled:]
         with naming(f"line {number}"):
             if len(cells) != size:
-                raise InputError(f"has {len(cells)} distances, but the matrix has {size} rows")
+                raise InputError(f"has {len(cells)} {plural(len(cells), 'distance')}, but the matrix has {size} rows")
             ordered = [cells[each] for each in order] if order else cells
             weights.extend(_distance(sheet, cell, row == column) for column, cell in enumerate(ordered))
     if header and len(names) < size:
-        raise InputError(f"names {len(names)} columns, but has {size} rows")
+        raise InputError(f"names {len(names)} {plural(len(names), 'column')}, but has {size} rows")
     return Distances(matrix=np.array(weights).reshape(size, size), names=tuple(labels or names))
 
 

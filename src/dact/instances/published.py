@@ -11,7 +11,7 @@ from pathlib import Path
 from dact.instances.arrays import LARGEST
 from dact.instances.cells import Sheet
 from dact.instances.distances import RULES
-from dact.instances.errors import InputError, naming, shown
+from dact.instances.errors import InputError, naming, plural, shown
 from dact.instances.files import read_text
 from dact.instances.numerals import real
 
@@ -61,7 +61,7 @@ def _value_row(sheet: Sheet, place: int, columns: tuple[int, int]) -> tuple[str,
     number, cells = sheet.cells(place)
     with naming(f"line {number}"):
         if len(cells) <= max(columns):
-            raise InputError(f"{shown(sheet.delimiter.join(cells))} has only {len(cells)} cells")
+            raise InputError(f"{shown(sheet.delimiter.join(cells))} has only {len(cells)} {plural(len(cells), 'cell')}")
         value = real(sheet.plain("the value", cells[columns[1]]), "the value")
         if value < 0:
             raise InputError(f"the value {value:g} is negative")

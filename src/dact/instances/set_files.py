@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from dact.instances.archives import load_arrays
 from dact.instances.arrays import LARGEST, FloatArray, bounded, integers
-from dact.instances.errors import InputError, shown
+from dact.instances.errors import InputError, plural, shown
 from dact.instances.facts import usual_problem
 from dact.instances.instance_set import InstanceSet
 from dact.instances.limits import MAX_NODES, check_nodes, check_unpacked
@@ -64,7 +64,9 @@ def _check_sizes(data: Sequence[Any], cvrp: bool, file_bytes: int, max_nodes: in
         if not isinstance(nodes, list | tuple) or not nodes:
             raise InputError(f"instance {number} is not a list of [x, y]")
         if sizes and len(nodes) != sizes[0]:
-            raise InputError(f"instance {number} has {len(nodes)} nodes but instance 0 has {sizes[0]}")
+            raise InputError(
+                f"instance {number} has {len(nodes)} {plural(len(nodes), 'node')} but instance 0 has {sizes[0]}"
+            )
         sizes.append(len(nodes))
     check_nodes(sizes[0] + cvrp, max_nodes)
     check_unpacked(sum(sizes) * (3 if cvrp else 2), file_bytes)

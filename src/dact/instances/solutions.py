@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dact.instances.checker import Routes, check
-from dact.instances.errors import InputError, naming, shown
+from dact.instances.errors import InputError, naming, plural, shown
 from dact.instances.files import numbered_lines, read_bytes, read_text, write_atomically
 from dact.instances.instance import Instance
 from dact.instances.keywords import parse_keywords
@@ -155,7 +155,8 @@ def _tour_nodes(text: str, instance: Instance | None) -> list[int]:
     if instance is not None and "DIMENSION" in document.fields:
         dimension = positive(document.need("DIMENSION"), "DIMENSION")
         if dimension != instance.size:
-            raise InputError(f"DIMENSION is {dimension} but {shown(instance.name)} has {instance.size} nodes")
+            size = f"{instance.size} {plural(instance.size, 'node')}"
+            raise InputError(f"DIMENSION is {dimension} but {shown(instance.name)} has {size}")
     nodes: list[int] = []
     ended = False
     for number, line in document.rows("TOUR_SECTION"):

@@ -47,5 +47,6 @@ class Stated:
         if word not in self.found:
             return None
         number, text = self.found[word]
+        what = f"the number of {word}" if word == "vehicles" else f"the {word}"
         with naming(f"line {number}"):
-            return parse(self.sheet.plain(f"the {word}", text), f"the {word}")
+            return parse(self.sheet.plain(what, text), what)

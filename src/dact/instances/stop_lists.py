@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dact.instances.cells import Sheet
-from dact.instances.errors import InputError, naming, shown
+from dact.instances.errors import InputError, naming, plural, shown
 from dact.instances.instance import Instance
 from dact.instances.numerals import positive
 
@@ -78,7 +78,9 @@ def parse_stop_list(text: str, instance: Instance) -> list[list[str]]:
         number, cells = sheet.cells(place)
         with naming(f"line {number}"):
             if len(cells) <= max(route_column, name_column):
-                raise InputError(f"{shown(sheet.delimiter.join(cells))} has only {len(cells)} cells")
+                raise InputError(
+                    f"{shown(sheet.delimiter.join(cells))} has only {len(cells)} {plural(len(cells), 'cell')}"
+                )
             route = routes.setdefault(positive(cells[route_column], "the route"), [])
             route.append(cells[name_column])
     return [_inner(instance, route) for _, route in sorted(routes.items())]

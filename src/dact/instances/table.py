@@ -17,7 +17,7 @@ from pathlib import Path
 from dact.instances.building import build
 from dact.instances.cells import Sheet
 from dact.instances.columns import Columns, find_columns, is_customers
-from dact.instances.errors import InputError, caution, naming, shown
+from dact.instances.errors import InputError, caution, naming, plural, shown
 from dact.instances.facts import facts_of
 from dact.instances.instance import Instance
 from dact.instances.limits import MAX_NODES, check_nodes
@@ -131,7 +131,9 @@ def _columns(sheet: Sheet, path: Path, *, matrix: bool) -> tuple[Columns, int]:
         named = not sheet.is_number(cells[0])
         width = len(cells) - named
         if width not in (2, 3):
-            raise InputError(f"{shown(sheet.delimiter.join(cells))} has {width} cells, not {min(max(width, 2), 3)}")
+            raise InputError(
+                f"{shown(sheet.delimiter.join(cells))} has {width} {plural(width, 'cell')}, not {min(max(width, 2), 3)}"
+            )
     places = {name: place + named for place, name in enumerate(PLAIN[:width])}
     return Columns(places={**places, "name": 0} if named else places, read_as={}, unused=[]), 0
 
@@ -142,7 +144,9 @@ def _row(sheet: Sheet, place: int, columns: Columns, wishes: Wishes, *, depot: b
     with naming(f"line {number}"):
         width = max(places.values()) + 1
         if len(cells) < width or (len(cells) > width and len(cells) != sheet.width):
-            raise InputError(f"{shown(sheet.delimiter.join(cells))} has {len(cells)} cells, not {width}")
+            raise InputError(
+                f"{shown(sheet.delimiter.join(cells))} has {len(cells)} {plural(len(cells), 'cell')}, not {width}"
+            )
         load = cells[places["demand"]] if "demand" in places else "0"
         return Row(
             line=number,

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from dact.instances.arrays import FloatArray, IntArray
-from dact.instances.errors import InputError, caution, naming, shown
+from dact.instances.errors import InputError, caution, naming, plural, shown
 from dact.instances.facts import FACTS, Facts
 from dact.instances.instance import Instance
 from dact.instances.keywords import Document, Row, parse_keywords
@@ -129,7 +129,7 @@ def _node_table(
                 raise InputError(f"node {node} is given twice in the {section}")
             table[node] = values
     if len(table) != size:
-        raise InputError(f"DIMENSION is {size} but the {section} has {len(table)} rows")
+        raise InputError(f"DIMENSION is {size} but the {section} has {len(table)} {plural(len(table), 'row')}")
     _check_consecutive(table, section)
     return table
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dact.instances import Instance, Routes
 from dact.instances.arrays import FloatArray, IntArray
+from dact.instances.errors import plural
 from dact.problems.construct import FleetError, first_fit_decreasing
 
 PATIENCE = 300
@@ -35,7 +36,8 @@ def routes_for_fleet(instance: Instance, deadline: float, seed: int = 0) -> Rout
         if time.perf_counter() > deadline:
             break
     least = int(first_fit_decreasing(demand_C[None], np.array([instance.capacity])).max()) + 1
-    raise FleetError(f"no routes for {vehicles} vehicles were found in the time given; the fewest found are {least}")
+    fleet = f"{vehicles} {plural(vehicles, 'vehicle')}"
+    raise FleetError(f"no routes for {fleet} were found in the time given; the fewest found are {least}")
 
 
 def _guesses(demand_C: IntArray, angle_C: FloatArray, vehicles: int, rng: np.random.Generator) -> Iterator[IntArray]:
