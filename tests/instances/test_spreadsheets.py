@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import zipfile
 from collections.abc import Sequence
@@ -143,6 +144,32 @@ def test_refusals(tmp_path: Path, text: str, expected: str) -> None:
 def test_commas_that_may_stand_between_thousands(tmp_path: Path, text: str, expected: str) -> None:
     """Where tabs or semicolons separate cells, 12,000 is refused unless another comma is certainly a decimal comma."""
     assert expected in refusal(tmp_path, "a.csv", text)
+
+
+@pytest.mark.parametrize(
+    ("cell", "advice"),
+    [
+        ("0:12", "write a time as a number, such as its minutes"),
+        ("1:05:30", "write a time as a number, such as its minutes"),
+        ("1 200", "write it with nothing between thousands"),
+        ("1,200", "write it with nothing between thousands"),
+        ("1.200,50", "write it with nothing between thousands"),
+        ("1'200.5", "write it with nothing between thousands"),
+        ("12,5", "write 12.5"),
+    ],
+)
+def test_numbers_as_people_write_them(tmp_path: Path, cell: str, advice: str) -> None:
+    """The refusal of a time, of marks between thousands and of a decimal comma among commas says how to write them."""
+    expected = f"line 2: a distance is {cell!r}, not a number: {advice}"
+    assert refusal(tmp_path, "a.csv", f',A,B\nA,0,"{cell}"\nB,1,0\n') == expected
+
+
+def test_times_in_a_workbook(tmp_path: Path) -> None:
+    """Cells that a spreadsheet program shows as times are refused as such too."""
+    rows = [["", "A", "B"], ["A", 0, datetime.time(0, 12)], ["B", datetime.timedelta(minutes=15), 0]]
+    assert "line 2: a distance is '00:12:00', not a number: write a time as" in refusal(
+        tmp_path, "a.xlsx", workbook(rows)
+    )
 
 
 @pytest.mark.parametrize("other", ["3,5", "0,500", "1250,125", "-0,125"])
