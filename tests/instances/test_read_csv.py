@@ -67,7 +67,7 @@ def test_capacity_comment_anywhere(tmp_path: Path) -> None:
         ("x,y,demand\n1,2\n", "line 2: '1,2' has 2 cells, not 3"),
         ("# capacity: 4\n0,0,0\n", "a CVRP needs a depot and at least one customer"),
         ("lat,y\n1,2\n", "line 1: the header 'lat,y' has neither x,y nor lat,lon"),
-        ("lat,lon\n91,2\n", "line 2: lat is 91, not between -90 and 90"),
+        ("lat,lon\n91,2\n", "line 2: lat is 91, not between -90 and 90: are lat and lon exchanged?"),
         ("lat,lon\n1,2\n1,-181\n", "line 3: lon is -181, not between -180 and 180"),
         ("x,y,X\n1,2,3\n", "line 1: the header names the column x twice"),
         ('name,x,y\n"a,1,2\n', "line 2: has a quoted cell that does not end"),
@@ -159,3 +159,40 @@ def test_columns_that_are_not_used(tmp_path: Path) -> None:
     """A column that nobody knows is left out, and that is said: it may have been a misspelt demand."""
     with pytest.warns(InputWarning, match="a.csv: the column 'Demnad' is not used; no column is called demand"):
         assert loaded(tmp_path, "a.csv", "x,y,Demnad\n1,2,3\n").problem == "tsp"
+
+
+TOWN = ["52.1,5.1", "52.2,5.2", "52.3,5.1", "52.15,5.3"]
+
+
+@pytest.mark.parametrize(
+    ("odd", "said"),
+    [
+        (["0,0"], "a.csv: line 6: lat and lon are 0, far from all others: is the place not known?"),
+        (["0,0", "0.0,0"], "a.csv: line 6 and 1 more: lat and lon are 0"),
+        (["5.15,52.2"], "a.csv: line 6: far from all others, but not with lat and lon exchanged"),
+        (["5.15,52.2", "5.1,52.2"], "a.csv: line 6 and 1 more: far from all others, but not"),
+    ],
+)
+def test_odd_places(tmp_path: Path, odd: list[str], said: str) -> None:
+    """A place at 0,0 and one whose lat and lon are exchanged are told, and read as they are."""
+    path = saved(tmp_path, "a.csv", "\n".join(["lat,lon", *TOWN, *odd, ""]))
+    with pytest.warns(InputWarning) as seen:
+        assert read(path).size == len(TOWN) + len(odd)
+    assert [said in str(each.message) for each in seen] == [True]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [*TOWN, "48.1,11.5", "40.4,-3.7"],
+        ["0,0", "0.1,0.1", "0.2,-0.1", "-0.1,0.3", "0.1,0.2"],
+        ["10.1,10.2", "10.2,10.1", "10.3,10.1", "10.1,10.4", "0.5,10"],
+        ["0,0", "10,10"],
+        ["0,0", "0,0", "52,5"],
+        ["-17.5,179.9", "-17.6,-179.9", "-17.7,179.8", "-17.5,-179.8"],
+    ],
+)
+@pytest.mark.filterwarnings("error::dact.instances.InputWarning")
+def test_places_that_are_not_odd(tmp_path: Path, rows: list[str]) -> None:
+    """Far places, places around 0,0, those where lat and lon are alike, and a few only are not spoken of."""
+    assert loaded(tmp_path, "a.csv", "\n".join(["lat,lon", *rows, ""])).size == len(rows)

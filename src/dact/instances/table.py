@@ -23,6 +23,7 @@ from dact.instances.instance import Instance
 from dact.instances.limits import MAX_NODES, check_nodes
 from dact.instances.matrix_files import Distances, is_matrix, parse_matrix
 from dact.instances.numerals import positive, real
+from dact.instances.odd_places import warn_of_odd_places
 from dact.instances.stated import Stated
 
 PLAIN = ("x", "y", "demand")
@@ -64,6 +65,8 @@ def parse_table(text: str, path: Path, wishes: Wishes | None = None, max_nodes: 
     capacity = stated.parsed("capacity", positive if wishes.demand_unit is None else real)
     capacity = capacity if wishes.capacity is None else wishes.capacity
     _check_names(rows, path)
+    if columns.pair == ("lat", "lon"):
+        warn_of_odd_places(path, [row.line for row in rows], [row.point for row in rows])
     if loaded:
         _check_depot(rows)
         if capacity is None:
@@ -160,7 +163,8 @@ def _number(sheet: Sheet, column: str, cell: str) -> float:
     most = {"lat": 90.0, "lon": 180.0}.get(column)
     value = real(sheet.plain(column, cell, thousands=most is None), column)
     if most is not None and abs(value) > most:
-        raise InputError(f"{column} is {cell}, not between -{most:g} and {most:g}")
+        hint = ": are lat and lon exchanged?" if column == "lat" and abs(value) <= 180 else ""
+        raise InputError(f"{column} is {cell}, not between -{most:g} and {most:g}{hint}")
     return value
 
 
