@@ -8,7 +8,15 @@ import torch
 import dact
 from begun import is_permutation
 from dact.instances import check, generate_set, read
-from dact.kernels.descent import NEIGHBOURHOODS, codes, launch
+from dact.kernels.descent import (
+    FEWEST_LOOKS,
+    LAUNCH_SECONDS,
+    MOST_LOOKS,
+    NEIGHBOURHOODS,
+    codes,
+    launch,
+    looks_next,
+)
 from dact.kernels.descent.job import COUNTS
 from dact.kernels.descent.reference import best_moves_reference
 from dact.kernels.row_draws import streams
@@ -134,6 +142,16 @@ def test_a_descent_cut_short_counts(problem_name: str, monkeypatch: pytest.Monke
     after = searcher.advance(rows, state, 1)
     assert is_permutation(after.incumbent_BN).all()
     assert (after.incumbent_cost_B < state.cost_B).any()
+
+
+def test_launches_take_as_long_as_they_should() -> None:
+    """After a short launch on a CPU the next one has up to twice the looks, after a long one fewer, but some."""
+    batch = sample("tsp")
+    rows = HybridSearcher(HybridConfig(), 1).begin(*begun(batch, "tsp")).rows
+    wanted = LAUNCH_SECONDS
+    assert [looks_next(rows, 100, seconds) for seconds in (0, wanted / 4, wanted, 4 * wanted)] == [200, 200, 100, 25]
+    assert looks_next(rows, FEWEST_LOOKS, 10) == FEWEST_LOOKS
+    assert looks_next(rows, MOST_LOOKS, 0) == MOST_LOOKS
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])

@@ -4,6 +4,7 @@ Shape letters: I instances, R rows (instances times walks), N tour length.
 """
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -48,6 +49,7 @@ class HybridSearcher(StepByStep):
 
     def __post_init__(self) -> None:
         self._stop: Stop | None = None
+        self._looks = 0
 
     def limit(self, stop: Stop) -> None:
         """Set the limits of the search: the temperature falls until then."""
@@ -80,9 +82,10 @@ class HybridSearcher(StepByStep):
         first, target, end = begun.target, begun.target, begun.target + steps
         while target < end and (target == first or not self._late()):
             # Takeovers are at fixed rounds, so that the answer does not depend on when the host reads results.
-            target = min(end, (target // begun.settings.takeover + 1) * begun.settings.takeover)
+            every = begun.settings.takeover if self.walks > 1 else end
+            target = min(end, (target // every + 1) * every)
             self._run(begun, target)
-            if target % begun.settings.takeover == 0:
+            if target % every == 0:
                 _take_over(begun.rows, self.walks)
         made = _rounds_made(begun.rows) if self._late() else end
         return _told(batch, replace(begun, target=min(made, end)))
@@ -121,6 +124,7 @@ class HybridSearcher(StepByStep):
         terrain = terrain_of(batch.take(first_I), state.tour_BN[first_I], settings.neighbours)
         source_R = torch.arange(batch.rows, device=device) // self.walks
         rows = descent.start_rows(terrain, state.tour_BN, source_R, state.stream_B)
+        self._looks = 0
         return HybridState(**vars(state), terrain=terrain, rows=rows, settings=settings)
 
     def descend(self, state: HybridState) -> None:
@@ -131,9 +135,9 @@ class HybridSearcher(StepByStep):
         """Launch until every row has made its rounds, or the time is up."""
         kinds = descent.codes(state.settings.neighbourhoods, routes=state.terrain.depots > 0)
         codes_V = torch.tensor(kinds, dtype=torch.int32, device=state.rows.work_RN.device)
-        looks = descent.looks_at_once(state.rows, workers())
+        looks = self._looks or descent.looks_at_once(state.rows, workers())
         while True:
-            temperature, cooling = self._temperature(state.settings)
+            began, (temperature, cooling) = time.perf_counter(), self._temperature(state.settings)
             descent.launch(
                 descent.Launch(
                     terrain=state.terrain,
@@ -152,6 +156,7 @@ class HybridSearcher(StepByStep):
             )
             if bool(state.rows.done(target).all()) or self._late():
                 return
+            looks = self._looks = descent.looks_next(state.rows, looks, time.perf_counter() - began)
 
     def _temperature(self, settings: Settled) -> tuple[float, float]:
         """Temperature and cooling: by rounds if their number is limited, so that the answer does not depend on the

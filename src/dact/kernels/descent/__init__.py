@@ -19,8 +19,10 @@ from dact.kernels.descent.terrain import make_terrain
 
 FULL_LOOKS = 16
 """The same where every look tries all nodes."""
-LOOKS, FEWEST_LOOKS = 1_200, 8
-"""Looks per row and launch: some tens of milliseconds. For a CPU of one row and thread, and of many rows."""
+LOOKS, FEWEST_LOOKS, MOST_LOOKS = 1_200, 8, 1 << 20
+"""Looks per row and launch: some tens of milliseconds on a GPU. On a CPU the first launch of one row and thread has so
+many, and one of many rows as few as 8; the next ones as many as take this long:"""
+LAUNCH_SECONDS = 0.015
 
 
 def launch(work: Launch) -> None:
@@ -43,6 +45,13 @@ def looks_at_once(rows: Rows, threads: int) -> int:
     if rows.work_RN.is_cuda:
         return LOOKS
     return max(FEWEST_LOOKS, LOOKS * threads // len(rows.work_RN))
+
+
+def looks_next(rows: Rows, looks: int, seconds: float) -> int:
+    """Looks per row of the next launch, after one that took so long: at most twice as many."""
+    if rows.work_RN.is_cuda:
+        return looks
+    return min(max(FEWEST_LOOKS, int(looks * min(2.0, LAUNCH_SECONDS / max(seconds, 1e-6)))), MOST_LOOKS)
 
 
 def descend_fully(
@@ -155,6 +164,7 @@ __all__ = [
     "descend_fully",
     "launch",
     "looks_at_once",
+    "looks_next",
     "make_terrain",
     "needs_compiling",
     "start_rows",
