@@ -146,12 +146,11 @@ def test_a_descent_cut_short_counts(problem_name: str, monkeypatch: pytest.Monke
 
 def test_launches_take_as_long_as_they_should() -> None:
     """After a short launch on a CPU the next one has up to twice the looks, after a long one fewer, but some."""
-    batch = sample("tsp")
-    rows = HybridSearcher(HybridConfig(), 1).begin(*begun(batch, "tsp")).rows
-    wanted = LAUNCH_SECONDS
-    assert [looks_next(rows, 100, seconds) for seconds in (0, wanted / 4, wanted, 4 * wanted)] == [200, 200, 100, 25]
-    assert looks_next(rows, FEWEST_LOOKS, 10) == FEWEST_LOOKS
-    assert looks_next(rows, MOST_LOOKS, 0) == MOST_LOOKS
+    none_R, wanted = torch.zeros(5, dtype=torch.bool), LAUNCH_SECONDS
+    assert [looks_next(none_R, 100, seconds) for seconds in (0, wanted / 4, wanted, 4 * wanted)] == [200, 200, 100, 25]
+    assert looks_next(none_R, FEWEST_LOOKS, 10) == FEWEST_LOOKS
+    assert looks_next(none_R, MOST_LOOKS, 0) == MOST_LOOKS
+    assert looks_next(torch.tensor([True, True, True, False, False]), 100, 0) == 100
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])

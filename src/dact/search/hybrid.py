@@ -154,9 +154,10 @@ class HybridSearcher(StepByStep):
                     threads=workers(),
                 )
             )
-            if bool(state.rows.done(target).all()) or self._late():
+            seconds, done_R = time.perf_counter() - began, state.rows.done(target)
+            if bool(done_R.all()) or self._late():
                 return
-            looks = self._looks = descent.looks_next(state.rows, looks, time.perf_counter() - began)
+            looks = self._looks = descent.looks_next(done_R, looks, seconds)
 
     def _temperature(self, settings: Settled) -> tuple[float, float]:
         """Temperature and cooling: by rounds if their number is limited, so that the answer does not depend on the

@@ -12,17 +12,20 @@ from collections.abc import Callable
 from functools import cache
 
 import torch
+from torch import Tensor
 
 from dact.kernels.descent.job import COUNTS, KICKS, KickConfig, Launch, Rows, Terrain, start_rows, tour_cost
 from dact.kernels.descent.moves import NEIGHBOURHOODS, SWAP_STAR, USUAL, codes, cuts
 from dact.kernels.descent.terrain import make_terrain
 
-FULL_LOOKS = 16
-"""The same where every look tries all nodes."""
-LOOKS, FEWEST_LOOKS, MOST_LOOKS = 1_200, 8, 1 << 20
-"""Looks per row and launch: some tens of milliseconds on a GPU. On a CPU the first launch of one row and thread has so
-many, and one of many rows as few as 8; the next ones as many as take this long:"""
+LOOKS = 1_200
+"""Looks per row and launch: some tens of milliseconds on a GPU. A CPU begins with so many for all rows of a thread."""
 LAUNCH_SECONDS = 0.015
+"""Launches on a CPU have as many looks as take about so long,"""
+FEWEST_LOOKS, MOST_LOOKS = 8, 1 << 20
+"""within these bounds."""
+FULL_LOOKS = 16
+"""Looks per row and launch where every look tries all nodes."""
 
 
 def launch(work: Launch) -> None:
@@ -47,9 +50,10 @@ def looks_at_once(rows: Rows, threads: int) -> int:
     return max(FEWEST_LOOKS, LOOKS * threads // len(rows.work_RN))
 
 
-def looks_next(rows: Rows, looks: int, seconds: float) -> int:
-    """Looks per row of the next launch, after one that took so long: at most twice as many."""
-    if rows.work_RN.is_cuda:
+def looks_next(done_R: Tensor, looks: int, seconds: float) -> int:
+    """Looks per row of the next launch, after one that took so long: at most twice as many. Where most rows are done,
+    a launch is short for that reason."""
+    if done_R.is_cuda or 2 * int(done_R.sum()) > len(done_R):
         return looks
     return min(max(FEWEST_LOOKS, int(looks * min(2.0, LAUNCH_SECONDS / max(seconds, 1e-6)))), MOST_LOOKS)
 

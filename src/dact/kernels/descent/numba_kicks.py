@@ -9,6 +9,7 @@ from dact.kernels.descent.numba_moves import (
     ZERO,
     beyond,
     burden,
+    burdened,
     gain,
     load_of,
     make,
@@ -185,10 +186,7 @@ def _choose_next(row, order, salt):
 def _burden_of(row, node, route):
     """What a node adds to the price of a route's overload; infinite if the route has no room and no price."""
     load = load_of(row, route)
-    then = beyond(row, load + row.demand[node])
-    if then == 0:
-        return ZERO
-    return np.float32(row.price[PRICE] * (then - beyond(row, load))) if row.price[PRICE] > 0 else FORBIDDEN
+    return burdened(row, beyond(row, load + row.demand[node]), beyond(row, load))
 
 
 @bare()
@@ -202,8 +200,7 @@ def _cheapest_place(row, node, salt):
         more = from_last + to_behind - row.leg[place - 1]
         from_last = distance(row, behind, node) if row.asymmetric else to_behind
         if more < least:
-            burdened = _burden_of(row, node, row.route[place - 1]) if row.depots else ZERO
-            more += burdened
+            more += _burden_of(row, node, row.route[place - 1]) if row.depots else ZERO
             if more < least and mixed(salt + np.uint64(place)) >> np.uint64(54) >= BLINKS:
                 least, which = more, place
     return which

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dact.kernels.descent.moves import EXCHANGE, TWO_OPT_STAR
-from dact.kernels.descent.numba_moves import FORBIDDEN, ZERO, beyond, burden, gain, load_of, named
+from dact.kernels.descent.numba_moves import FORBIDDEN, ZERO, beyond, burden, burdened, gain, load_of, named
 from dact.kernels.descent.numba_row import EMPTY, LENGTH, NO, ONE, PRICE, START, bare, distance, node_at
 
 MORE = np.float32(1 + 2.0**-16)
@@ -214,15 +214,13 @@ def _burden(row, u, v, code, loads):
         else:
             then_u += row.cum[row.pos[v.node] - before] - loads.before_v
     then = beyond(row, then_u) + beyond(row, loads.of_u + loads.of_v - then_u)
-    if row.price[PRICE] == 0:
-        return FORBIDDEN if then else ZERO
-    return np.float32(row.price[PRICE] * (then - beyond(row, loads.of_u) - beyond(row, loads.of_v)))
+    return burdened(row, then, beyond(row, loads.of_u) + beyond(row, loads.of_v))
 
 
 @bare(inline="always")
-def _limit(least, burdened):
-    """A move that saves less than this gains less than `least`."""
-    return least + burdened - abs(burdened) * TINY
+def _limit(least, more):
+    """A move that saves less than this, and adds so much to the price of overload, gains less than `least`."""
+    return least + more - abs(more) * TINY
 
 
 @bare()
@@ -232,8 +230,8 @@ def _ruled_out(row, u, v, apart, loads, code, least):
     bound = _bound(row, u, v, apart, code, limit)
     if bound < limit:
         return True, bound
-    burdened = _burden(row, u, v, code, loads)
-    return burdened == FORBIDDEN or bound < _limit(least, burdened), bound
+    more = _burden(row, u, v, code, loads)
+    return more == FORBIDDEN or bound < _limit(least, more), bound
 
 
 @bare()
@@ -241,10 +239,10 @@ def _tried(row, u, v, code, least, bound):
     """(What a move gains less what it adds to the price of overload, the move): minus infinity where it must not be
     made, or the bound says that it gains less than `least`."""
     move = named(row, row.pos[u], row.pos[v], code)
-    burdened = burden(row, move[1], move[2], move[3], move[4]) if move[0] else FORBIDDEN
-    if burdened == FORBIDDEN or bound < _limit(least, burdened):
+    more = burden(row, move[1], move[2], move[3], move[4]) if move[0] else FORBIDDEN
+    if more == FORBIDDEN or bound < _limit(least, more):
         return NEVER, move
-    return gain(row, move[1], move[2], move[3], move[4], move[5], move[6]) - burdened, move
+    return gain(row, move[1], move[2], move[3], move[4], move[5], move[6]) - more, move
 
 
 @bare()

@@ -109,8 +109,16 @@ def overload(row):
 
 
 @bare(inline="always")
+def burdened(row, then, now):
+    """What a change of overload adds to the cost: nothing, or infinite, where overload has no price."""
+    if row.price[PRICE] == 0:
+        return FORBIDDEN if then else ZERO
+    return np.float32(row.price[PRICE] * (then - now))
+
+
+@bare(inline="always")
 def burden(row, a, la, b, lb):
-    """What the loads of both routes add to the cost of a move: nothing, or infinite, where overload has no price."""
+    """What the loads of both routes add to the cost of a move."""
     if not row.depots:
         return ZERO
     ra, rb = row.route[a - 1], row.route[b - 1]
@@ -119,9 +127,7 @@ def burden(row, a, la, b, lb):
     load_a, load_b = load_of(row, ra), load_of(row, rb)
     more = row.cum[b + lb - 1] - row.cum[b - 1] - row.cum[a + la - 1] + row.cum[a - 1]
     then = beyond(row, load_a + more) + beyond(row, load_b - more)
-    if row.price[PRICE] == 0:
-        return FORBIDDEN if then else ZERO
-    return np.float32(row.price[PRICE] * (then - beyond(row, load_a) - beyond(row, load_b)))
+    return burdened(row, then, beyond(row, load_a) + beyond(row, load_b))
 
 
 @bare()
