@@ -82,3 +82,15 @@ def test_lists_that_a_spreadsheet_program_saved(tmp_path: Path) -> None:
     (tmp_path / "c.xlsx").write_text("route,name\n")
     with pytest.raises(InputError, match=re.escape(f"{tmp_path / 'c.xlsx'}: is not an Excel workbook")):
         read_start(tmp_path / "c.xlsx", instance)
+
+
+def test_a_customer_listed_twice_is_not_taken_for_the_depot(tmp_path: Path) -> None:
+    """A route from and to a place that is no customer loses it; one with a customer at both ends is refused."""
+    points, path = [[0, 0], [3, 0], [3, 4], [0, 4]], tmp_path / "a.csv"
+    named = Instance.from_arrays(points, [0, 1, 1, 1], 3, names=["Hub", "A", "B", "C"])
+    for instance, first, second in ((named, "A", "B"), (corners(), "1", "2")):
+        path.write_text(f"route,name\n1,yard\n1,{first}\n1,{second}\n1,yard\n")
+        assert read_start(path, instance).repairs == ("1 customer that is new was inserted: " + instance.title(3),)
+        path.write_text(f"route,name\n1,{first}\n1,{second}\n1,{first}\n")
+        with pytest.raises(InputError, match=r"route 1 visits customer 1.* twice"):
+            read_start(path, instance)

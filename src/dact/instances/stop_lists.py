@@ -83,13 +83,21 @@ def parse_stop_list(text: str, instance: Instance) -> list[list[str]]:
                 )
             route = routes.setdefault(positive(cells[route_column], "the route"), [])
             route.append(cells[name_column])
-    return [_inner(instance, route) for _, route in sorted(routes.items())]
+    listed = [route for _, route in sorted(routes.items())]
+    customers = {instance.title(node) for node in range(instance.facts.first, instance.size)} - _shared_ends(listed)
+    return [_inner(instance, route, customers) for route in listed]
 
 
-def _inner(instance: Instance, route: list[str]) -> list[str]:
+def _shared_ends(routes: list[list[str]]) -> set[str]:
+    """The name that begins and ends every one of several routes: the depot, even if it is a customer's today."""
+    ends = {name for route in routes for name in (route[0], route[-1])}
+    return ends if len(ends) == 1 and len(routes) > 1 and all(len(route) > 1 for route in routes) else set()
+
+
+def _inner(instance: Instance, route: list[str], customers: set[str]) -> list[str]:
     closed = len(route) > 1 and route[0] == route[-1]
     if instance.facts.depot:
-        if closed:  # whatever the depot is called today
+        if closed and route[0] not in customers:  # whatever the depot is called today
             return route[1:-1]
         depot = {instance.title(0), "depot"}
         begin, end = int(route[0] in depot), len(route) - int(len(route) > 1 and route[-1] in depot)
