@@ -81,13 +81,26 @@ def test_our_own_answers_saved_by_a_spreadsheet_program(dact, tmp_path: Path, op
     dact("solve", again).refused(f"{ending}: is an answer of `dact solve`, not an instance")
 
 
-def saved_workbook(rows: list[list[str]]) -> bytes:
-    """The rows as an Excel workbook."""
+def saved_workbook(*sheets: list[list[str]]) -> bytes:
+    """The rows of each sheet as an Excel workbook."""
     book, stream = openpyxl.Workbook(), io.BytesIO()
-    for row in rows:
-        book.active.append(row)
+    for place, rows in enumerate(sheets):
+        sheet = book.create_sheet() if place else book.active
+        for row in rows:
+            sheet.append(row)
     book.save(stream)
     return stream.getvalue()
+
+
+@pytest.mark.parametrize("blank", [1, 30])
+def test_workbooks_with_blank_first_rows(dact, tmp_path: Path, blank: int):
+    """What a workbook is, is told by its first row that is not blank, in the sheet that is read."""
+    rows, stops = [["x", "y"], ["0", "0"], ["1", "1"]], [["route", "stop", "name", "load", "leg"], ["1", "0", "A"]]
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(saved_workbook([*[[]] * blank, *rows], stops))
+    assert dact("solve", path, "--steps", 1, "--json").record["nodes"] == 2
+    path.write_bytes(saved_workbook([*[[]] * blank, *stops], rows))
+    dact("solve", path).refused("a.xlsx: is an answer of `dact solve`, not an instance")
 
 
 def test_an_earlier_answer_is_no_best_known_value(dact, tmp_path: Path):

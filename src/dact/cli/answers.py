@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dact.instances import InputError, Instance
-from dact.instances.cells import Sheet
+from dact.instances.cells import BLANK, Sheet
 from dact.instances.files import read_bytes, write_atomically
 from dact.instances.limits import MAX_NODES
 from dact.instances.measures import route_length, route_load, vehicle_load
@@ -41,14 +41,15 @@ HEADERS = (STOP_COLUMNS, OLD_COLUMNS, SUMMARY_COLUMNS)
 
 LONGEST_HEAD = 1024
 """Bytes that are looked at for one of them."""
+HEAD = 2
+"""Rows that are looked at, blank ones aside: `sep=;` may stand above the header."""
 
 
 def is_answer(path: Path) -> bool:
     """Is a table one that `dact solve` wrote, maybe saved again by a spreadsheet program: stops, or a summary?"""
     try:
-        lines = _beginning(path).splitlines()
-        # `sep=;` may stand above the header.
-        sheet = Sheet.parse("\n".join(lines[:2]))
+        lines = [line for line in _beginning(path).splitlines() if line.strip(BLANK)]
+        sheet = Sheet.parse("\n".join(lines[:HEAD]))
         head = sheet.cells(0)[1] if sheet.lines else []
     except (InputError, OSError, ValueError):
         return False
@@ -60,7 +61,7 @@ def _beginning(path: Path) -> str:
     if path.suffix.lower() not in TABLE_SUFFIXES or not path.is_file():
         return ""
     if path.suffix.lower() == ".xlsx":
-        return workbook_text(read_bytes(path), MAX_NODES, most_rows=1)
+        return workbook_text(read_bytes(path), MAX_NODES, most_rows=HEAD)
     with path.open("rb") as stream:
         content = stream.read(LONGEST_HEAD)
     wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

@@ -21,7 +21,7 @@ MAX_FILL = 100
 
 def workbook_text(content: bytes, max_nodes: int, most_rows: int | None = None) -> str:
     """The rows of the first visible sheet that is not empty, a line for each: lines are numbered as its rows. With
-    `most_rows`, no more than these are read.
+    `most_rows`, it ends after so many that are not blank.
     """
     try:
         from openpyxl import load_workbook
@@ -47,9 +47,13 @@ def workbook_text(content: bytes, max_nodes: int, most_rows: int | None = None) 
 def _text(sheet: Any, max_nodes: int, most_rows: int | None) -> str:  # noqa: ANN401 - openpyxl has no types
     sheet.reset_dimensions()  # those that the file states may be anything
     rows: list[list[str]] = []
-    for row in sheet.iter_rows(max_row=most_rows, values_only=True):
+    filled = 0
+    for row in sheet.iter_rows(values_only=True):
         check_nodes(len(rows) - MORE_ROWS, max_nodes)
         rows.append(["" if value is None else " ".join(str(value).split()) for value in row])
+        filled += any(rows[-1])
+        if filled == most_rows:
+            break
     width = max(map(len, rows), default=0)
     stream = io.StringIO()
     writer = csv.writer(stream, delimiter=";", lineterminator="\n")
