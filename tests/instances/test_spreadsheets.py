@@ -13,6 +13,7 @@ import pytest
 from instance_cases import RECTANGLE, loaded, refusal, saved
 
 from dact.instances import InputError, InputWarning, Instance, read
+from dact.instances.published import read_best_known
 from dact.instances.workbooks import MAX_UNPACKED
 
 PLAIN = "# capacity: 12\nname,x,y,demand\nHome,0,0,0\nAda,3,0,4\nBob,3,4,6\nCyd,0,4,7\n"
@@ -181,6 +182,23 @@ def test_commas_that_are_decimal_commas(tmp_path: Path, other: str) -> None:
     globe = loaded(tmp_path, "b.csv", "lat;lon\n52,123;5,456\n52,124;5,457\n")
     assert globe.coordinates is not None
     assert globe.coordinates[0].tolist() == [52.123, 5.456]
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [('"Main St; 12,5"', "{};1.5;2.5;0;\nB;1;1;2;\n"), ("12,5", "{};1.5;2.5;0;\nB;1;1;2;3,5\n")],
+)
+@pytest.mark.filterwarnings("ignore::dact.instances.InputWarning")
+def test_commas_in_names_and_notes(tmp_path: Path, name: str, rows: str) -> None:
+    """Commas of cells that are not read as numbers say nothing of those that are."""
+    table = "name;x;y;demand;note\n" + rows.format(name)
+    instance = read(saved(tmp_path, "a.csv", table), capacity=5)
+    assert (instance.names[0], instance.coordinates is not None) == (name.strip('"'), True)
+    ambiguous = table.replace(";2;", ";12,000;").replace("1.5;2.5", "1;2")
+    assert "line 3: demand is '12,000': write 12000 or 12,0" in refusal(tmp_path, "b.csv", ambiguous)
+    assert loaded(tmp_path, "m.csv", f";{name};B\n{name};0;1.5\nB;1;0\n").distances()[0, 1] == 1.5
+    best = saved(tmp_path, "best.csv", f"name;note;value\n{name};3,5;784.5\n")
+    assert read_best_known(best) == {instance.names[0].lower(): 784.5}
 
 
 @pytest.mark.parametrize(

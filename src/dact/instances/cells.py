@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dact.instances.errors import InputError, naming, shown
@@ -17,8 +18,8 @@ BLANK = "".join((*DELIMITERS, " "))
 LONGEST_CELL, LONGEST_LINE = 20, 2**14
 """Lines of a quoted cell, and characters of the first of them."""
 _SEPARATOR = re.compile(r"sep=([;,|\t])", re.IGNORECASE)
-_DECIMAL_COMMA = re.compile(r'[\s"]*-?\d+,\d+[\s"]*')
-_THOUSANDS = re.compile(r'[\s"]*-?[1-9]\d{0,2}(,\d{3})+[\s"]*')
+_DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+_THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +29,10 @@ class Sheet:
     lines: list[tuple[int, str]]
     comments: list[tuple[int, str]]
     delimiter: str
+    numeric: Container[int] | None = None
+    """Columns that are read as numbers; None: all."""
+    first: int = 0
+    """Place of the first row below the header."""
 
     @classmethod
     def parse(cls, text: str) -> Sheet:
@@ -41,6 +46,10 @@ class Sheet:
         lines = [each for each in every if _comment(each[1]) is None and each[1].strip(BLANK)]
         delimiter = stated[1] if stated else _delimiter(lines[0][1] if lines else "")
         return cls(lines=_joined(lines, delimiter), comments=comments, delimiter=delimiter)
+
+    def reading(self, numeric: Container[int], first: int) -> Sheet:
+        """Return the sheet with what is known of its columns and its header."""
+        return replace(self, numeric=numeric, first=first)
 
     def cells(self, place: int) -> tuple[int, list[str]]:
         """Return the number of a line, and its cells."""
@@ -66,7 +75,7 @@ class Sheet:
 
     @cached_property
     def has_decimal_commas(self) -> bool:
-        """Does a cell anywhere hold a number with a decimal comma?"""
+        """Is a number anywhere written with a decimal comma?"""
         return any(self._with_commas())
 
     @cached_property
@@ -76,8 +85,16 @@ class Sheet:
 
     def _with_commas(self) -> Iterator[str]:
         """Cells that hold a number with one comma, where this may be a decimal comma."""
-        lines = (line for _, line in self.lines if "," in line) if self.delimiter in ";\t" else ()
-        return (cell for line in lines for cell in line.split(self.delimiter) if _DECIMAL_COMMA.fullmatch(cell))
+        if self.delimiter not in ";\t":
+            return
+        for place in range(self.first, len(self.lines)):
+            cells: list[str] = []
+            if "," in self.lines[place][1]:
+                with suppress(InputError):  # told when the row is read
+                    cells = self.cells(place)[1]
+            for column, cell in enumerate(cells):
+                if (self.numeric is None or column in self.numeric) and _DECIMAL_COMMA.fullmatch(cell):
+                    yield cell
 
     def plain(self, what: str, cell: str, *, thousands: bool = True) -> str:
         """Return the cell with a decimal point. Refuse marks that may stand between thousands: a point among decimal

@@ -109,6 +109,7 @@ def parse_matrix(sheet: Sheet, max_nodes: int = MAX_NODES) -> Distances:
     labels = [sheet.cells(place)[1][0] for place in body] if labelled else []
     names = head[max(len(head) - size, 0) :] if header else labels
     order = _order(names, labels or names)
+    sheet = sheet.reading(range(int(labelled), labelled + size), body.start)
     weights = array("d")
     for row, place in enumerate(body):
         number, cells = sheet.cells(place)

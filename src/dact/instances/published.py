@@ -47,6 +47,7 @@ def read_best_known(path: str | Path) -> dict[str, float]:
         head = [cell.lower() for cell in sheet.cells(0)[1]]
         header = sheet.is_header(head)
         columns = _value_columns(head) if header else (0, 1)
+        sheet = sheet.reading(columns[1:], int(header))
         return dict(_value_row(sheet, place, columns) for place in range(int(header), len(sheet.lines)))
 
 

@@ -57,6 +57,7 @@ def parse_table(text: str, path: Path, wishes: Wishes | None = None, max_nodes: 
         return instance_of(parse_matrix(sheet, max_nodes), path, wishes)
     check_nodes(len(sheet.lines) - 1, max_nodes)
     columns, first = _columns(sheet, path, matrix=wishes.distances is not None)
+    sheet = sheet.reading([place for column, place in columns.places.items() if column != "name"], first)
     rows = [_row(sheet, place, columns, wishes, depot=place == first) for place in range(first, len(sheet.lines))]
     if not rows:
         raise InputError("holds no row of numbers")
