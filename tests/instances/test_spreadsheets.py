@@ -184,6 +184,16 @@ def test_commas_that_are_decimal_commas(tmp_path: Path, other: str) -> None:
     assert globe.coordinates[0].tolist() == [52.123, 5.456]
 
 
+def test_points_in_comments_above_decimal_commas(tmp_path: Path) -> None:
+    """A comment may have a decimal point, unless it may stand between thousands."""
+    text = "# capacity: 12.5\nx;y;demand\n0;0;0\n1,5;2;2,5\n"
+    instance = read(saved(tmp_path, "a.csv", text), demand_unit=0.5)
+    assert instance.capacity * instance.demand_unit == 12.5
+    for points in ("12.500", "1.200.500"):
+        said = f"line 1: the capacity is '{points}', with a point in a file of decimal commas"
+        assert said in refusal(tmp_path, "b.csv", text.replace("12.5", points).replace("2,5", "2"))
+
+
 @pytest.mark.parametrize(
     ("name", "rows"),
     [('"Main St; 12,5"', "{};1.5;2.5;0;\nB;1;1;2;\n"), ("12,5", "{};1.5;2.5;0;\nB;1;1;2;3,5\n")],

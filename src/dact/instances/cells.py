@@ -20,6 +20,7 @@ LONGEST_CELL, LONGEST_LINE = 20, 2**14
 _SEPARATOR = re.compile(r"sep=([;,|\t])", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+")
+_POINTS = re.compile(r"\d{1,3}(\.\d{3})+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,11 +97,12 @@ class Sheet:
                 if (self.numeric is None or column in self.numeric) and _DECIMAL_COMMA.fullmatch(cell):
                     yield cell
 
-    def plain(self, what: str, cell: str, *, thousands: bool = True) -> str:
+    def plain(self, what: str, cell: str, *, thousands: bool = True, comment: bool = False) -> str:
         """Return the cell with a decimal point. Refuse marks that may stand between thousands: a point among decimal
-        commas, and, unless there are no `thousands`, a comma where no other is certainly a decimal comma.
+        commas, and, unless there are no `thousands`, a comma where no other is certainly a decimal comma. People write
+        a comment, a spreadsheet program the cells: its points are refused only where they may stand between thousands.
         """
-        if "." in cell and self.has_decimal_commas:
+        if (_POINTS.fullmatch(cell) if comment else "." in cell) and self.has_decimal_commas:
             advice = "write decimals with one of them only, and nothing between thousands"
             raise InputError(f"{what} is {shown(cell)}, with a point in a file of decimal commas: {advice}")
         plain = self.decimal(cell)

@@ -49,4 +49,4 @@ class Stated:
         number, text = self.found[word]
         what = f"the number of {word}" if word == "vehicles" else f"the {word}"
         with naming(f"line {number}"):
-            return parse(self.sheet.plain(what, text), what)
+            return parse(self.sheet.plain(what, text, comment=True), what)
