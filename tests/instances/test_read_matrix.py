@@ -109,6 +109,21 @@ def test_refusals(tmp_path: Path, name: str, content: str | bytes, expected: str
     assert expected in refusal(tmp_path, name, content)
 
 
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("A,B,C,D\n0,1,2,3\n1,0,2,3\n1,2,0,3\n", "line 2: has 4 distances, but the matrix has 3 rows"),
+        ("A,B,C,D\n0,1,2\n1,0,2\n1,2,0\n", "names 4 columns, but has 3 rows"),
+    ],
+)
+def test_rows_that_begin_with_numbers(tmp_path: Path, rows: str, expected: str) -> None:
+    """They have labels only where these are the header's names; what is too wide is told as such."""
+    with pytest.raises(InputError, match=f"m.csv: {expected}"):
+        read(
+            saved(tmp_path, "a.csv", "name,demand\nA,0\nB,1\nC,1\n"), capacity=5, matrix=saved(tmp_path, "m.csv", rows)
+        )
+
+
 def test_three_rows_need_names(tmp_path: Path) -> None:
     """Three rows of three numbers are coordinates and demands, unless a header says otherwise."""
     assert loaded(tmp_path, "a.csv", "# capacity: 9\n0,0,0\n3,0,4\n3,4,6\n").problem == "cvrp"

@@ -104,10 +104,11 @@ def parse_matrix(sheet: Sheet, max_nodes: int = MAX_NODES) -> Distances:
         raise InputError("holds no row of numbers")
     check_nodes(size, max_nodes)
     head = sheet.cells(0)[1]
-    cornered = header and len(head) > size
-    labelled = cornered or not head[0] or not sheet.is_number(sheet.cells(body[0])[1][0])
-    labels = [sheet.cells(place)[1][0] for place in body] if labelled else []
-    names = head[max(len(head) - size, 0) :] if header else labels
+    starts = [sheet.cells(place)[1][0] for place in body]
+    cornered = header and len(head) > size and not set(starts).isdisjoint(head)
+    labelled = cornered or not head[0] or not sheet.is_number(starts[0])
+    labels = starts if labelled else []
+    names = head[max(len(head) - size, 0) * labelled :] if header else labels
     order = _order(names, labels or names)
     sheet = sheet.reading(range(int(labelled), labelled + size), body.start)
     weights = array("d")
@@ -119,7 +120,7 @@ def parse_matrix(sheet: Sheet, max_nodes: int = MAX_NODES) -> Distances:
                 raise InputError(f"has {len(cells)} {plural(len(cells), 'distance')}, but the matrix has {size} rows")
             ordered = [cells[each] for each in order] if order else cells
             weights.extend(_distance(sheet, cell, row == column) for column, cell in enumerate(ordered))
-    if header and len(names) < size:
+    if header and len(names) != size:
         raise InputError(f"names {len(names)} {plural(len(names), 'column')}, but has {size} rows")
     return Distances(matrix=np.array(weights).reshape(size, size), names=tuple(labels or names))
 
