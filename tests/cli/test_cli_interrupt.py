@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from dact.cli.screen import Bar
-from dact.instances import generate_set, read, read_solution
+from dact.instances import generate_set, read, read_set, read_solution
 from dact.interrupts import Interrupts
 from dact.search.hybrid import HybridSearcher
 
@@ -66,6 +66,20 @@ def test_a_set_that_is_not_wanted_any_more(dact, tmp_path: Path, monkeypatch: py
     assert answer.err == f"interrupted: {tmp_path / 'set.npz'} was not written\n"
     assert not list(tmp_path.iterdir())
     assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_a_set_that_is_written_already(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Ctrl-C after a set has been written is too late: it is there, is told as usual, and the code is 0."""
+    end = Bar.__exit__
+
+    def late(self: Bar, *error) -> None:
+        end(self, *error)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(Bar, "__exit__", late)
+    answer = dact("generate", "tsp", "--size", 5, "--count", 2, "--out", tmp_path / "set.npz")
+    assert (answer.code, answer.err) == (0, f"{tmp_path / 'set.npz'}: 2 TSP instances of size 5, seed 1234\n")
+    assert read_set(tmp_path / "set.npz").coordinates.shape == (2, 5, 2)
 
 
 def test_evaluation_ends_with_130(dact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

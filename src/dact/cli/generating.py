@@ -22,14 +22,17 @@ def generate_file(problem: str, size: int, count: int, seed: int, out: Path) -> 
     def drawn(part: float) -> None:
         bar.show(DRAWING * part, "drawing" if part < 1 else "checking")
 
+    written = False
     try:
         with leaving_at_once(), Bar(out.name, after=PATIENCE) as bar:
             instances = generate_set(problem, size, count, seed, drawn)
             bar.show(CHECKING, "writing")
             instances.save_npz(out)
+            written = True
     except KeyboardInterrupt:
-        note(f"interrupted: {out} was not written")
-        return INTERRUPTED
+        if not written:
+            note(f"interrupted: {out} was not written")
+            return INTERRUPTED
     instances_of = f"{facts_of(problem).title} {plural(count, 'instance')} of size"
     print(f"{out}: {count} {instances_of} {size}, seed {seed}", file=sys.stderr)
     return 0
