@@ -194,6 +194,10 @@ def test_the_table_of_metrics(tmp_path, tiny, train):
             {"entropy_share": 0.01, "normalise_advantage": True},
             r"ppo\.entropy_share 0\.01 goes with ppo\.normalise_advantage = false",
         ),
+        (
+            {"entropy_share": 0.01, "group": 4, "scale": "group"},
+            r"ppo\.entropy_share 0\.01 goes with ppo\.scale = none: where advantages are divided",
+        ),
     ],
 )
 def test_wrong_settings_are_named(settings, named):

@@ -98,11 +98,13 @@ class PpoConfig:
             raise ValueError(
                 f"ppo.entropy_share {self.entropy_share} goes with ppo.entropy_bonus = 0, not {self.entropy_bonus}"
             )
-        if self.normalise_advantage:
-            raise ValueError(
-                f"ppo.entropy_share {self.entropy_share} goes with ppo.normalise_advantage = false: where advantages "
-                "have a deviation of 1, ppo.entropy_bonus is that share"
-            )
+        divided = {"normalise_advantage = false": self.normalise_advantage, "scale = none": self.scale != "none"}
+        for needed, wrong in divided.items():
+            if wrong:
+                raise ValueError(
+                    f"ppo.entropy_share {self.entropy_share} goes with ppo.{needed}: where advantages are divided by "
+                    "their deviation, ppo.entropy_bonus is that share"
+                )
 
     @property
     def objective(self) -> Objective:
