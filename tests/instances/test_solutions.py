@@ -168,6 +168,15 @@ def test_extensions(tmp_path: Path, tsp: Instance, cvrp: Instance) -> None:
             read_solution(tmp_path / name, instance)
 
 
+def test_extensions_are_those_that_fit(tmp_path: Path, tsp: Instance) -> None:
+    """A refusal lists what can be read, or what can be written."""
+    written = r"not one of \.tour, \.sol, \.json, \.csv"
+    with pytest.raises(InputError, match=f"{written}$"):
+        write_solution(tmp_path / "a.xlsx", tsp, ((0, 1, 2, 3),), 1.0)
+    with pytest.raises(InputError, match=rf"{written}, \.tsv, \.xlsx$"):
+        read_solution(tmp_path / "a.txt", tsp)
+
+
 def test_infeasible_is_not_written(tmp_path: Path, cvrp: Instance) -> None:
     """What does not solve the instance is never written."""
     with pytest.raises(InputError, match="route 1 carries 17"):

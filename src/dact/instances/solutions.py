@@ -25,6 +25,8 @@ from dact.instances.workbooks import workbook_text
 SUFFIXES = (".tour", ".sol", ".json", ".csv")
 LISTS = (".csv", ".tsv", ".xlsx")
 """Extensions of lists of stops that are read; only the first is written."""
+READ = (*SUFFIXES, *LISTS[1:])
+"""Extensions of all files that are read."""
 STOPS_PER_NODE = 3
 """Rows of a list of stops for each node: a route of one customer has three."""
 # Adjacent parts match different characters, so that matching is linear in the line's length.
@@ -64,7 +66,7 @@ def read_stops(path: Path, instance: Instance) -> list[list[int | str]]:
 
 
 def _parsed(path: Path, instance: Instance, *, strict: bool) -> tuple[list[list[int | str]], float | None]:
-    suffix = ".csv" if path.suffix.lower() in LISTS else _suffix(path, instance)
+    suffix = ".csv" if path.suffix.lower() in LISTS else _suffix(path, instance, READ)
     workbook = path.suffix.lower() == ".xlsx"
     most = STOPS_PER_NODE * max(instance.size, MAX_NODES)
     text = workbook_text(read_bytes(path), most) if workbook else read_text(path)
@@ -86,10 +88,10 @@ def suffixes_for(instance: Instance) -> tuple[str, ...]:
     return instance.facts.suffix, ".json", ".csv"
 
 
-def _suffix(path: Path, instance: Instance) -> str:
+def _suffix(path: Path, instance: Instance, known: tuple[str, ...] = SUFFIXES) -> str:
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputError(f"the extension {shown(suffix)} is not one of {', '.join(SUFFIXES)}")
+    if suffix not in known:
+        raise InputError(f"the extension {shown(suffix)} is not one of {', '.join(known)}")
     if suffix not in suffixes_for(instance):
         raise InputError(f"{suffix} files do not hold {instance.facts.title} solutions")
     return suffix
