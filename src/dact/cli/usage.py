@@ -9,11 +9,11 @@ KINDS = {
     "int_from_float": "not a whole number",
     "float_parsing": "not a number",
 }
-"""What Typer's parser finds, shortly."""
+"""What Typer's parser finds, in a few words."""
 
 
 def usage_sentence(error: Exception) -> str:
-    """What is wrong, and which help to ask; empty where Typer has printed the help instead."""
+    """What is wrong, and which help to ask for; empty where Typer has printed the help instead."""
     text = str(getattr(error, "format_message", error.__str__)()).strip().rstrip(".")
     if type(error).__name__ == "NoArgsIsHelpError" or not text:
         return text
