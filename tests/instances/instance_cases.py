@@ -105,3 +105,11 @@ def shared_files(*patterns: str) -> list[Path]:
 
 
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data is not here")
+
+
+def assert_plain(instance: Instance) -> None:
+    """Four places and a capacity, however the table was written."""
+    assert instance.coordinates is not None
+    assert instance.coordinates.tolist() == RECTANGLE.tolist()
+    assert (instance.demand.tolist(), instance.capacity) == ([0, 4, 6, 7], 12)
+    assert instance.names == ("Home", "Ada", "Bob", "Cyd")
