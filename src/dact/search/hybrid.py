@@ -50,6 +50,7 @@ class HybridSearcher(StepByStep):
     def __post_init__(self) -> None:
         self._stop: Stop | None = None
         self._looks = 0
+        """Of the next launch, per row; 0: the first one."""
 
     def limit(self, stop: Stop) -> None:
         """Set the limits of the search: the temperature falls until then."""

@@ -21,9 +21,9 @@ from dact.kernels.descent.terrain import make_terrain
 LOOKS = 1_200
 """Looks per row and launch: some tens of milliseconds on a GPU. A CPU begins with so many for all rows of a thread."""
 LAUNCH_SECONDS = 0.015
-"""Launches on a CPU have as many looks as take about so long,"""
+"""About how long a launch on a CPU takes: the number of looks follows from it."""
 FEWEST_LOOKS, MOST_LOOKS = 8, 1 << 20
-"""within these bounds."""
+"""Bounds of that number."""
 FULL_LOOKS = 16
 """Looks per row and launch where every look tries all nodes."""
 
