@@ -1,6 +1,6 @@
 """Making moves: the kernel against plain PyTorch."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pytest
 import torch
@@ -10,13 +10,14 @@ from dact.kernels.make_move import KERNELS, make_move_reference
 from dact.operators import OPERATORS, Operator
 from dact.problems import PROBLEMS, Batch
 from dact.search import SearchState
+from dact.training.buffers import fields, snapshot
 
 pytest.importorskip("triton")
 
 
 def on(state: SearchState, device: str) -> SearchState:
     """The state on another device."""
-    return SearchState(**{name: x.to(device) for name, x in vars(state).items()})
+    return SearchState(**{name: x.to(device) for name, x in fields(state).items()})
 
 
 def random_state(batch: Batch, problem_name: str, generator: torch.Generator) -> SearchState:
@@ -44,12 +45,12 @@ def test_make_move(operator: Operator, own_distances: bool, size: int, device: s
         matrices = torch.rand(2, size, size, generator=generator)
         batch = replace(batch, distance_INN=matrices, matrix_B=torch.arange(24) % 2)
     state = random_state(batch, "tsp", generator)
-    before = on(SearchState(**{name: x.clone() for name, x in vars(state).items()}), device)
+    before = on(SearchState(**snapshot(fields(state))), device)
     move = torch.randint(0, size, (24, 2), generator=generator)
     move[:4] = torch.tensor([[0, 0], [0, size - 1], [size - 1, 0], [1, 0]])
     expected = make_move_reference(state, move, batch, operator, 3)
     actual = make_move_triton(before, move.to(device), batch.to(device), operator, 3)
-    for name in (field.name for field in fields(SearchState)):
+    for name in fields(expected):
         truth, found = getattr(expected, name), getattr(actual, name)
         assert found.dtype == truth.dtype, name
         torch.testing.assert_close(found.cpu(), truth, rtol=1e-5, atol=1e-5, msg=name)

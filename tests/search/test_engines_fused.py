@@ -83,6 +83,17 @@ def test_without_idle_moves(problem_name: str, batch: Batch, greedy: bool) -> No
     agree(left, right, ("tour_BN", "last_move_B2", "incumbent_BN", "stall_B"))
 
 
+@pytest.mark.parametrize("operator", ["two_opt", "insert", "swap"])
+def test_recent_tours(problem_name: str, batch: Batch, operator: str) -> None:
+    """Moves that lead back are drawn again as in the plain engine, by the same draws."""
+    problem, policy = PROBLEMS[problem_name], policy_for(problem_name)
+    config = SearchConfig(operator=operator, tabu=5, patience=4)
+    fused = FusedEngine(problem, policy, config, precision="float32", graph_steps=2)
+    begin = begun(problem_name, batch)
+    left, right = (engine.advance(batch, begin, 9) for engine in (fused, PlainEngine(problem, policy, config)))
+    agree(left, right, ("tour_BN", "last_move_B2", "incumbent_BN", "stall_B", "recent_BL"))
+
+
 def test_own_distances(generator: torch.Generator) -> None:
     """Costs by a matrix are costs by the matrix."""
     problem, policy = PROBLEMS["tsp"], policy_for("tsp")

@@ -1,7 +1,5 @@
 """The graphed engine against the plain one. Here its steps run one by one; on a GPU they are replayed."""
 
-from dataclasses import fields
-
 import pytest
 import torch
 
@@ -10,6 +8,7 @@ from dact.policy import Policy, PolicyConfig
 from dact.problems import PROBLEMS, Batch
 from dact.search import PlainEngine, SearchConfig, SearchState
 from dact.search.engines.graphed import GraphedEngine
+from dact.training.buffers import fields
 
 
 def policy_for(problem_name: str) -> Policy:
@@ -20,7 +19,7 @@ def policy_for(problem_name: str) -> Policy:
 
 def same(left: SearchState, right: SearchState) -> bool:
     """Equal in every field."""
-    return all(torch.equal(getattr(left, field.name), getattr(right, field.name)) for field in fields(left))
+    return all(torch.equal(x, getattr(right, name)) for name, x in fields(left).items())
 
 
 @pytest.mark.parametrize("greedy", [False, True])

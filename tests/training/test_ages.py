@@ -9,7 +9,7 @@ from torch import Tensor
 
 from begun import is_permutation
 from dact.problems import PROBLEMS, Batch
-from dact.training.buffers import snapshot
+from dact.training.buffers import fields, snapshot
 from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer
 from dact.training.curriculum import CurriculumConfig
@@ -184,7 +184,7 @@ def test_new_rows_have_made_the_warm_up(make, first):
     assert trainer.progress.warm_up == 10
     found = trainer.learner.lane.pool.fresh
     assert torch.equal(found.batch.coordinates_BN2, fresh.batch.coordinates_BN2)
-    for name, x in vars(expected).items():
+    for name, x in fields(expected).items():
         assert torch.equal(getattr(found.state, name), x), name
     assert torch.equal(trainer.learner.buffers.state.tour_BN, twin.buffers.state.tour_BN)
 

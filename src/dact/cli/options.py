@@ -19,6 +19,9 @@ Operator = Annotated[str, typer.Option(help="policy: two_opt, insert, swap, or a
 Patience = Annotated[
     int, typer.Option(help="policy: steps without a better solution before a restart from the best one.")
 ]
+Tabu = Annotated[
+    int, typer.Option(help="policy: do not go back to the tours of the last so many steps; 0: as in the paper.")
+]
 Precision = Annotated[
     str, typer.Option(help="policy: float32, tf32, float16 or bfloat16; auto: float16 on a GPU, float32 on a CPU.")
 ]
@@ -109,7 +112,7 @@ def hybrid_first(search: Search = "auto") -> None:
     """The search method, where hybrid is the default."""
 
 
-def of_policy(augment: Augment = 1, patience: Patience = 250, operator: Operator = "auto") -> None:
+def of_policy(augment: Augment = 1, patience: Patience = 250, tabu: Tabu = 0, operator: Operator = "auto") -> None:
     """Settings of the policy search."""
 
 

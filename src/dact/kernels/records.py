@@ -71,3 +71,5 @@ class SearchState:
     """The *nodes* of the last move, whose positions may have changed since; -1 before the first."""
     stream_B: Tensor
     """State of each row's random stream (`dact.kernels.row_draws`)."""
+    recent_BL: Tensor | None = None
+    """Fingerprints of the tours of the last steps, the newest last (`dact.kernels.fingerprint`); None: not kept."""

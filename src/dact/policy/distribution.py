@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from dact.kernels.pick_move import best_pair, draw_pair
+from dact.kernels.pick_move import Tabu, best_pair, draw_new, draw_pair
 
 # Finite, so that gradients of the entropy are finite; its exponential is exactly zero next to any allowed logit.
 FORBIDDEN = -1e9
@@ -14,10 +14,12 @@ class PairDistribution:
     def __init__(self, logits_BNN: Tensor, allowed_BNN: Tensor) -> None:
         self.logits_BNN = logits_BNN.masked_fill(~allowed_BNN, FORBIDDEN)
 
-    def sample(self, draw_2B: Tensor) -> Tensor:
-        """A move_B2 per row, by two uniform numbers each, float64 in [0, 1); a forbidden pair is never drawn."""
+    def sample(self, draw_2B: Tensor, tabu: Tabu | None = None) -> Tensor:
+        """A move_B2 per row, by two uniform numbers each, float64 in [0, 1); a forbidden pair is never drawn. With
+        `tabu`, a move that leads back to a recent tour is drawn again."""
         peak_B11 = self.logits_BNN.amax((1, 2), keepdim=True)
-        return draw_pair((self.logits_BNN - peak_B11).exp_(), draw_2B)
+        mass_BNN = (self.logits_BNN - peak_B11).exp_()
+        return draw_pair(mass_BNN, draw_2B) if tabu is None else draw_new(mass_BNN, draw_2B, tabu)
 
     def greedy(self) -> Tensor:
         """The most probable move_B2 per row."""

@@ -33,7 +33,7 @@ def accept(node_P, cost, incumbent_P, incumbent_cost, stall, patience):
 
 
 @triton.jit
-def _source(place, first, second, N, OPERATOR: tl.constexpr):
+def source(place, first, second, N, OPERATOR: tl.constexpr):
     """Where the node comes from that stands at a place after the move; the formulas of `dact.operators`."""
     if OPERATOR == "two_opt":
         over_start = (first > second) | (first == 0)
@@ -83,10 +83,10 @@ def _move_kernel(
     start = 0
     if OPERATOR != "two_opt":
         # Node 0 may have moved: everything is read from where it now stands onwards.
-        moved_P = tl.load(tour_ptr + _source(place_P, first, second, N, OPERATOR), mask=inside_P, other=-1)
+        moved_P = tl.load(tour_ptr + source(place_P, first, second, N, OPERATOR), mask=inside_P, other=-1)
         start = tl.sum(tl.where(moved_P == 0, place_P, 0), 0)
-    source_P = _source((place_P + start) % N, first, second, N, OPERATOR)
-    next_P = _source((place_P + start + 1) % N, first, second, N, OPERATOR)
+    source_P = source((place_P + start) % N, first, second, N, OPERATOR)
+    next_P = source((place_P + start + 1) % N, first, second, N, OPERATOR)
     node_P = tl.load(tour_ptr + source_P, mask=inside_P, other=0)
     next_node_P = tl.load(tour_ptr + next_P, mask=inside_P, other=0)
     leg_P = _leg(node_P, next_node_P, inside_P, row, coordinates_ptr, distance_ptr, matrix_ptr, N, MATRIX)
@@ -116,10 +116,11 @@ def make_move_triton(
     padded = power_of_two(size, least=32)
     before = (state.tour_BN, state.incumbent_BN, state.incumbent_cost_B, state.stall_B, state.stream_B, move_B2)
     lengths = (instances.coordinates_BN2, instances.scale_B, instances.distance_INN, instances.matrix_B)
-    new = {name: torch.empty(x.shape, dtype=x.dtype, device=x.device) for name, x in vars(state).items()}
+    written = {name: x for name, x in vars(state).items() if name != "recent_BL"}
+    new = {name: torch.empty(x.shape, dtype=x.dtype, device=x.device) for name, x in written.items()}
     _move_kernel[(rows,)](
         *(None if x is None else x.contiguous() for x in (*before, *lengths)), *new.values(), patience, size,
         P=padded, OPERATOR=KERNELS[operator], MATRIX=instances.distance_INN is not None, STEP=STEP,
         num_warps=max(1, min(4, padded // 64)),
     )  # fmt: skip
-    return SearchState(**new)
+    return SearchState(**new, recent_BL=state.recent_BL)

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from dact.kernels.launch import runs_triton
 from dact.kernels.pick_move.moves import ALL_MOVES, Feasible, feasible_moves, idle_moves, open_pairs_reference
-from dact.kernels.pick_move.reference import best_pair, draw_pair, fold_heads, pick_move_reference
+from dact.kernels.pick_move.reference import best_pair, draw_new, draw_pair, fold_heads, pick_move_reference
+from dact.kernels.pick_move.tabu import TRIES, Tabu
 
 
 def open_pairs(tour_BN: Tensor, last_move_B2: Tensor, feasible: Feasible) -> Tensor:
@@ -24,8 +25,11 @@ def open_pairs(tour_BN: Tensor, last_move_B2: Tensor, feasible: Feasible) -> Ten
 
 __all__ = [
     "ALL_MOVES",
+    "TRIES",
     "Feasible",
+    "Tabu",
     "best_pair",
+    "draw_new",
     "draw_pair",
     "feasible_moves",
     "fold_heads",

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from dact.kernels.pair_logits.reference import Aggregation, pair_logits_reference, split_by_head
 from dact.kernels.pick_move.moves import ALL_MOVES, Feasible, open_pairs_reference
+from dact.kernels.pick_move.tabu import Tabu
 
 
 def fold_heads(query_SDE: Tensor, key_SDE: Tensor, heads: int) -> Tensor:
@@ -30,6 +31,7 @@ def pick_move_reference(
     draw_2B: Tensor | None,
     feasible: Feasible = ALL_MOVES,
     log_prob_B: Tensor | None = None,
+    tabu: Tabu | None = None,
 ) -> Tensor:
     """A move_B2 per row by the two draws, or the most probable one without. The heads of an aspect share its keys.
 
@@ -41,7 +43,7 @@ def pick_move_reference(
     if draw_2B is None:
         return best_pair(logits_BNN.masked_fill(~open_BNN, -torch.inf))
     mass_BNN = (logits_BNN.double() - clip).exp().masked_fill(~open_BNN, 0.0)
-    move_B2 = draw_pair(mass_BNN, draw_2B)
+    move_B2 = draw_pair(mass_BNN, draw_2B) if tabu is None else draw_new(mass_BNN, draw_2B, tabu)
     if log_prob_B is not None:
         mass_B = mass_BNN[torch.arange(len(move_B2), device=move_B2.device), move_B2[:, 0], move_B2[:, 1]]
         log_prob_B.copy_((mass_B / mass_BNN.sum((1, 2))).log())
@@ -67,6 +69,17 @@ def draw_pair(mass_BNN: Tensor, draw_2B: Tensor) -> Tensor:
     first_B1 = _invert(mass_BNN.sum(2), draw_2B1[0])
     row_BN = mass_BNN.gather(1, first_B1.unsqueeze(2).expand(-1, -1, size)).squeeze(1)
     return torch.cat((first_B1, _invert(row_BN, draw_2B1[1])), dim=1)
+
+
+def draw_new(mass_BNN: Tensor, draw_2B: Tensor, tabu: Tabu) -> Tensor:
+    """As `draw_pair`; where that leads back to a recent tour, by the spare draws in turn until one does not."""
+    move_B2 = draw_pair(mass_BNN, draw_2B)
+    for spare_2B in tabu.spare_draws():
+        back_B = tabu.back(move_B2)
+        if not move_B2.is_cuda and not back_B.any():
+            break
+        move_B2 = torch.where(back_B.unsqueeze(1), draw_pair(mass_BNN, spare_2B), move_B2)
+    return move_B2
 
 
 def _invert(mass_BN: Tensor, draw_B1: Tensor) -> Tensor:

@@ -16,12 +16,18 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from dact.kernels.fingerprint.triton_impl import fingerprint
 from dact.kernels.launch import MULTIPROCESSORS, power_of_two, triton_dtype
+from dact.kernels.make_move import KERNELS
+from dact.kernels.make_move.triton_impl import source
 from dact.kernels.pair_logits.reference import Aggregation
 from dact.kernels.pair_logits.triton_impl import fits
 from dact.kernels.pick_move.feasible import constraints, of_row, of_second, open_pairs
 from dact.kernels.pick_move.logits import SLOTS, load_keys, load_weights, pair_logits
 from dact.kernels.pick_move.moves import ALL_MOVES, Feasible
+from dact.kernels.pick_move.tabu import TRIES, Tabu
+from dact.kernels.row_draws.reference import GROWTH
+from dact.kernels.row_draws.triton_impl import mixed, uniform
 
 PROGRAMS = MULTIPROCESSORS * 4
 """Programs that keep the GPU busy; with few rows, a program takes only some of the first positions."""
@@ -106,33 +112,26 @@ def _reach(mass_P, target, P: tl.constexpr):
 
 
 @triton.jit
-def _choose_kernel(
-    query_ptr, key_ptr, w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, tour_ptr, last_ptr, load_ptr, room_ptr,
-    mask_ptr, closed_ptr, depots, value_ptr, draw_ptr, move_ptr, log_prob_ptr, query_aspect, key_aspect, slope, N, rows,
+def _chosen(
+    draw, second_draw, mass_P, total, weights, row, query_ptr, key_ptr, tour_ptr, last_ptr, load_ptr, room_ptr,
+    mask_ptr, closed_ptr, depots, value_ptr, query_aspect, key_aspect, slope, N,
     S: tl.constexpr, H: tl.constexpr, K: tl.constexpr, C: tl.constexpr, KIND: tl.constexpr, IDLE: tl.constexpr,
     W: tl.constexpr, M: tl.constexpr, T: tl.constexpr, P: tl.constexpr, BLOCKS: tl.constexpr,
-    Q: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr, SCALE: tl.constexpr,
+    Q: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """Choose the first position and the block of the second by their masses; only that block's pairs are computed."""
-    row = tl.program_id(0).to(tl.int64)
+    """The first position and the block of the second by their masses, the second, and the mass of the pair; only that
+    block's pairs are computed."""
     origin = row * N
-    weights = load_weights(w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, SCALE, S, H, C, T, W, DTYPE)
-    place_P, block_Q = tl.arange(0, P), tl.arange(0, Q)
-    value_ptr += origin * BLOCKS
-    mass_P = tl.zeros((P,), tl.float64)
-    for block in tl.static_range(BLOCKS):
-        mass_P += tl.load(value_ptr + block * N + place_P, mask=place_P < N, other=0.0).to(tl.float64)
-    total = tl.sum(mass_P, 0)
-    place = _reach(mass_P, tl.load(draw_ptr + row) * total, P)
+    block_Q = tl.arange(0, Q)
+    place = _reach(mass_P, draw * total, P)
     mass_Q = tl.load(value_ptr + block_Q * N + place, mask=block_Q < BLOCKS, other=0.0).to(tl.float64)
-    target = tl.load(draw_ptr + rows + row) * tl.sum(mass_Q, 0)
+    target = second_draw * tl.sum(mass_Q, 0)
     block = _reach(mass_Q, target, Q)
     target -= tl.sum(tl.where(block_Q < block, mass_Q, 0.0), 0)
     second = _second(block, W, M)
     keys = load_keys(key_ptr + origin * K, key_aspect, second, N, S, K, DTYPE)
     of_this = of_row(row, last_ptr, room_ptr, closed_ptr, depots, KIND, IDLE)
     of_these = of_second(second, tour_ptr, load_ptr, origin, of_this, N, KIND, IDLE)
-    query_ptr += origin * (H // S) * K
     # A product has room for T first positions, of which one is looked at.
     first = place + tl.arange(0, T)[None, None, :]
     x = pair_logits(keys, query_ptr, query_aspect, place, place + 1, weights, S, H, C, T, DTYPE, PRECISION)
@@ -140,10 +139,67 @@ def _choose_kernel(
     mass_WM = tl.sum(_mass(x, opened & (first == place), slope), 2)
     mass_J = tl.reshape(mass_WM, (W * M,)).to(tl.float64)
     partner = _reach(mass_J, target, W * M)
+    mass = tl.sum(tl.where(tl.arange(0, W * M) == partner, mass_J, 0.0), 0)
+    return place, block * W * M + partner, mass
+
+
+@triton.jit
+def _leads_back(
+    place, partner, row, tour_ptr, recent_ptr, length, depots, N,
+    P: tl.constexpr, L: tl.constexpr, OPERATOR: tl.constexpr,
+):  # fmt: skip
+    """Is the tour after the move one of the recent ones?"""
+    place_P, recent_L = tl.arange(0, P), tl.arange(0, L)
+    inside_P = place_P < N
+    tour_ptr += row * N
+    node_P = tl.load(tour_ptr + source(place_P, place, partner, N, OPERATOR), mask=inside_P, other=0)
+    next_P = tl.load(tour_ptr + source((place_P + 1) % N, place, partner, N, OPERATOR), mask=inside_P, other=0)
+    after = fingerprint(node_P, next_P, inside_P, depots)
+    known_L = tl.load(recent_ptr + row * length + recent_L, mask=recent_L < length, other=0)
+    return tl.sum(((known_L == after) & (recent_L < length)).to(tl.int32), 0) > 0
+
+
+@triton.jit
+def _choose_kernel(
+    query_ptr, key_ptr, w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, tour_ptr, last_ptr, load_ptr, room_ptr,
+    mask_ptr, closed_ptr, depots, value_ptr, draw_ptr, move_ptr, log_prob_ptr, recent_ptr, stream_ptr,
+    query_aspect, key_aspect, slope, N, rows, length, copies,
+    S: tl.constexpr, H: tl.constexpr, K: tl.constexpr, C: tl.constexpr, KIND: tl.constexpr, IDLE: tl.constexpr,
+    W: tl.constexpr, M: tl.constexpr, T: tl.constexpr, P: tl.constexpr, BLOCKS: tl.constexpr,
+    Q: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr, SCALE: tl.constexpr, L: tl.constexpr,
+    OPERATOR: tl.constexpr, TRIES: tl.constexpr, GROWTH: tl.constexpr,
+):  # fmt: skip
+    """Choose a pair; with L recent tours, again and again while the move leads back to one of them."""
+    row = tl.program_id(0).to(tl.int64)
+    weights = load_weights(w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, SCALE, S, H, C, T, W, DTYPE)
+    place_P = tl.arange(0, P)
+    value_ptr += row * N * BLOCKS
+    query_ptr += row * N * (H // S) * K
+    mass_P = tl.zeros((P,), tl.float64)
+    for block in tl.static_range(BLOCKS):
+        mass_P += tl.load(value_ptr + block * N + place_P, mask=place_P < N, other=0.0).to(tl.float64)
+    total = tl.sum(mass_P, 0)
+    place, partner, mass = _chosen(
+        tl.load(draw_ptr + row), tl.load(draw_ptr + rows + row), mass_P, total, weights, row, query_ptr, key_ptr,
+        tour_ptr, last_ptr, load_ptr, room_ptr, mask_ptr, closed_ptr, depots, value_ptr, query_aspect, key_aspect,
+        slope, N, S, H, K, C, KIND, IDLE, W, M, T, P, BLOCKS, Q, DTYPE, PRECISION,
+    )  # fmt: skip
+    if L > 0:
+        spare = mixed(~tl.load(stream_ptr + row))
+        tries = 1
+        back = _leads_back(place, partner, row, tour_ptr, recent_ptr, length, copies, N, P, L, OPERATOR)
+        while back & (tries < TRIES):
+            spare = spare + GROWTH + GROWTH
+            place, partner, mass = _chosen(
+                uniform(spare - GROWTH), uniform(spare), mass_P, total, weights, row, query_ptr, key_ptr,
+                tour_ptr, last_ptr, load_ptr, room_ptr, mask_ptr, closed_ptr, depots, value_ptr, query_aspect,
+                key_aspect, slope, N, S, H, K, C, KIND, IDLE, W, M, T, P, BLOCKS, Q, DTYPE, PRECISION,
+            )  # fmt: skip
+            back = _leads_back(place, partner, row, tour_ptr, recent_ptr, length, copies, N, P, L, OPERATOR)
+            tries += 1
     tl.store(move_ptr + 2 * row, place.to(tl.int64))
-    tl.store(move_ptr + 2 * row + 1, (block * W * M + partner).to(tl.int64))
+    tl.store(move_ptr + 2 * row + 1, partner.to(tl.int64))
     if log_prob_ptr is not None:
-        mass = tl.sum(tl.where(tl.arange(0, W * M) == partner, mass_J, 0.0), 0)
         tl.store(log_prob_ptr + row, tl.log((mass / total).to(tl.float32)))
 
 
@@ -158,6 +214,7 @@ def pick_move_triton(
     draw_2B: Tensor | None,
     feasible: Feasible = ALL_MOVES,
     log_prob_B: Tensor | None = None,
+    tabu: Tabu | None = None,
     dtype: torch.dtype | None = None,
     precision: str = "tf32",
     launch: Launch | None = None,
@@ -187,9 +244,10 @@ def pick_move_triton(
     if draw_2B is None:
         return _best(value_BQN, partner_BQN)
     move_B2 = torch.empty(rows, 2, device=query.device, dtype=torch.int64)
+    known, lengths, sizes = _recent(tabu)
     _choose_kernel[(rows,)](
-        *inputs, value_BQN, draw_2B.contiguous(), move_B2, log_prob_B, *scalars, size, rows,
-        **shape, T=least, P=power_of_two(size), Q=power_of_two(blocks, least=1), num_stages=1,
+        *inputs, value_BQN, draw_2B.contiguous(), move_B2, log_prob_B, *known, *scalars, size, rows, *lengths,
+        **shape, **sizes, T=least, P=power_of_two(size), Q=power_of_two(blocks, least=1), num_stages=1,
     )  # fmt: skip
     return move_B2
 
@@ -200,6 +258,15 @@ def _shape(query_SBNE: Tensor, key_SBND: Tensor, network: Aggregation) -> dict[s
     if aspects > 2 or not fits(heads, width, hidden):
         raise ValueError(f"no kernel for {heads} heads of {width} in {aspects} aspects and {hidden} hidden units")
     return {"S": aspects, "H": heads, "K": width, "C": hidden, "SCALE": 2 / math.log(2)}
+
+
+def _recent(tabu: Tabu | None) -> tuple[tuple[Tensor | None, ...], tuple[int, int], dict[str, Any]]:
+    """Kernel arguments: fingerprints and streams, the number of the first and of depots, and compiled sizes."""
+    if tabu is None:
+        return (None, None), (0, 0), {"L": 0, "OPERATOR": "", "TRIES": 0, "GROWTH": GROWTH}
+    length = tabu.recent_BL.shape[1]
+    sizes = {"L": power_of_two(length), "OPERATOR": KERNELS[tabu.operator], "TRIES": TRIES, "GROWTH": GROWTH}
+    return (tabu.recent_BL.contiguous(), tabu.stream_B.contiguous()), (length, tabu.depots), sizes
 
 
 def _chunks(programs: int, chunks: int) -> int:

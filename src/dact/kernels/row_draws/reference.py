@@ -31,27 +31,28 @@ def row_draws_reference(stream_B: Tensor) -> Tensor:
 
 def many_draws(stream_B: Tensor, count: int) -> Tensor:
     """(B, C) float64 in [0, 1), from streams derived from the rows' own, which do not advance."""
-    return _uniform(_mixed(~stream_B), count).t()
+    return _uniform(mixed(~stream_B), count).t()
 
 
 def streams(seed: int, places: Sequence[int], device: torch.device | str, copies: int = 1) -> Tensor:
     """First states of the streams, `copies` for each place; every row of a seed has its own."""
     row_IC = torch.tensor(places, device=device).unsqueeze(1) * copies + torch.arange(copies, device=device)
-    return _mixed(_mixed(torch.full_like(row_IC, seed)) + GROWTH * (row_IC + 1)).flatten()
+    return mixed(mixed(torch.full_like(row_IC, seed)) + GROWTH * (row_IC + 1)).flatten()
 
 
 def new_streams(rows: int, generator: Generator) -> Tensor:
     """Streams with random first states, on the generator's device."""
-    return _mixed(torch.empty(rows, dtype=torch.long, device=generator.device).random_(generator=generator))
+    return mixed(torch.empty(rows, dtype=torch.long, device=generator.device).random_(generator=generator))
 
 
 def _uniform(stream_B: Tensor, count: int) -> Tensor:
     """(C, B): the next numbers; 53 bits each, so that none rounds to 1."""
     growth_C1 = GROWTH * torch.arange(1, count + 1, device=stream_B.device).unsqueeze(1)
-    return _shifted(_mixed(stream_B + growth_C1), 11).double() * 2.0**-53
+    return _shifted(mixed(stream_B + growth_C1), 11).double() * 2.0**-53
 
 
-def _mixed(x: Tensor) -> Tensor:
+def mixed(x: Tensor) -> Tensor:
+    """Hashed 64-bit numbers."""
     for bits, factor in zip((30, 27), FACTORS, strict=True):
         x = (x ^ _shifted(x, bits)) * factor
     return x ^ _shifted(x, 31)

@@ -10,6 +10,9 @@ from dact.problems import Batch
 from dact.search.searcher import AUTO, Searcher
 from dact.search.state import SearchState
 
+MOST_TABU = 1024
+"""Recent tours of a row; each is compared at every step."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig:
@@ -19,6 +22,9 @@ class SearchConfig:
     """AUTO stands for the operator that the weights were trained with, until the pipeline knows them."""
     patience: int = 250
     """Steps without a better solution after which a row goes back to its incumbent (T_r)."""
+    tabu: int = 0
+    """A move that leads back to a tour of the last so many steps is drawn again, up to seven times. 0: as in the paper,
+    where only the last pair is closed."""
     greedy: bool = False
     """Take the most probable move instead of drawing one."""
     steady: bool = False
@@ -29,6 +35,11 @@ class SearchConfig:
             raise ValueError(f"operator '{self.operator}' is not one of {', '.join((AUTO, *OPERATORS))}")
         if not 1 <= self.patience < 2**31:
             raise ValueError(f"patience {self.patience} is {'below 1' if self.patience < 1 else 'not below 2^31'}")
+
+        if not 0 <= self.tabu <= MOST_TABU:
+            raise ValueError(f"tabu {self.tabu} is not between 0 and {MOST_TABU}")
+        if self.tabu and self.greedy:
+            raise ValueError(f"tabu {self.tabu} goes with moves that are drawn, not with greedy ones")
 
     @property
     def apply(self) -> Operator:

@@ -15,9 +15,9 @@ from dact.policy import Policy
 from dact.problems import Batch, Problem
 from dact.search.engines.base import SearchConfig, Step
 from dact.search.engines.fused_policy import FusedPolicy
-from dact.search.engines.replay import Replays
+from dact.search.engines.replay import Replay, Replays
 from dact.search.searcher import StepByStep
-from dact.search.state import SearchState
+from dact.search.state import SearchState, remembered, remembering, tabu_of
 from dact.search.step import look
 
 POSITION_BYTES = 2_000
@@ -69,12 +69,13 @@ class FusedEngine(StepByStep):
     @torch.inference_mode()
     def prepare(self, batch: Batch, state: SearchState) -> None:
         """Compile kernels and capture graphs for a batch of this shape."""
-        self._replays.ready(self._steps, batch, state, self.graph_steps).prepare()
+        self._replay(batch, remembering(state, self.config.tabu, batch.depots)).prepare()
 
     @torch.inference_mode()
     def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
         """The state after `steps` more steps."""
-        return self._replays.ready(self._steps, batch, state, self.graph_steps).run(batch, state, steps)
+        state = remembering(state, self.config.tabu, batch.depots)
+        return self._replay(batch, state).run(batch, state, steps)
 
     @torch.no_grad()
     def step(self, batch: Batch, state: SearchState) -> Step:
@@ -86,6 +87,9 @@ class FusedEngine(StepByStep):
     def refresh(self) -> None:
         """Load the policy's current weights."""
         self._look.refresh()
+
+    def _replay(self, batch: Batch, state: SearchState) -> Replay:
+        return self._replays.ready(self._steps, batch, state, self.graph_steps)
 
     def _steps(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
         for _ in range(steps):
@@ -104,9 +108,11 @@ class FusedEngine(StepByStep):
             draw_2B=None if self.config.greedy else row_draws(state.stream_B),
             feasible=feasible,
             log_prob_B=log_prob_B,
+            tabu=tabu_of(state, self.config.apply, batch.depots),
         )
 
     def _moved(self, batch: Batch, state: SearchState, move_B2: Tensor) -> SearchState:
         from dact.kernels.make_move.triton_impl import make_move_triton
 
-        return make_move_triton(state, move_B2, batch, self.config.apply, self.config.patience)
+        after = make_move_triton(state, move_B2, batch, self.config.apply, self.config.patience)
+        return remembered(after, batch.depots)

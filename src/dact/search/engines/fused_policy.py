@@ -14,7 +14,7 @@ from dact.kernels.context import context_reference
 from dact.kernels.dual_layer.constants import PlaceConstants, place_constants
 from dact.kernels.launch import MULTIPROCESSORS, power_of_two
 from dact.kernels.pair_logits import Aggregation
-from dact.kernels.pick_move import Feasible, fold_heads
+from dact.kernels.pick_move import Feasible, Tabu, fold_heads
 from dact.policy import Policy
 from dact.policy.encoders import DualAspectEncoder
 from dact.search.engines.precision import find_precision
@@ -84,6 +84,7 @@ class FusedPolicy:
         draw_2B: Tensor | None,
         feasible: Feasible,
         log_prob_B: Tensor | None = None,
+        tabu: Tabu | None = None,
     ) -> Tensor:
         """A move_B2 per row, by two uniform numbers each or the most probable.
 
@@ -103,6 +104,7 @@ class FusedPolicy:
             draw_2B=draw_2B,
             feasible=feasible,
             log_prob_B=log_prob_B,
+            tabu=tabu,
             precision=self.precision,
         )
 

@@ -12,9 +12,9 @@ from dact.problems import Batch, Problem
 from dact.search.engines.base import SearchConfig, Step
 from dact.search.engines.plain import PlainEngine
 from dact.search.engines.precision import Precision, find_precision
-from dact.search.engines.replay import Replays
+from dact.search.engines.replay import Replay, Replays
 from dact.search.searcher import StepByStep
-from dact.search.state import SearchState
+from dact.search.state import SearchState, remembering
 
 
 class _Look:
@@ -72,14 +72,14 @@ class GraphedEngine(StepByStep):
     def prepare(self, batch: Batch, state: SearchState) -> None:
         """Compile kernels and capture graphs for a batch of this shape."""
         with _matrix_products(self.precision):
-            self._replays.ready(self._plain.advance, batch, state, self.graph_steps).prepare()
+            self._replay(batch, remembering(state, self.config.tabu, batch.depots)).prepare()
 
     @torch.inference_mode()
     def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
         """The state after `steps` more steps."""
         with _matrix_products(self.precision):
-            replay = self._replays.ready(self._plain.advance, batch, state, self.graph_steps)
-            return replay.run(batch, state, steps)
+            state = remembering(state, self.config.tabu, batch.depots)
+            return self._replay(batch, state).run(batch, state, steps)
 
     def step(self, batch: Batch, state: SearchState) -> Step:
         """One step, with its moves and their log-probabilities."""
@@ -88,3 +88,6 @@ class GraphedEngine(StepByStep):
 
     def refresh(self) -> None:
         """Nothing to do: graphs read the policy's own weights."""
+
+    def _replay(self, batch: Batch, state: SearchState) -> Replay:
+        return self._replays.ready(self._plain.advance, batch, state, self.graph_steps)

@@ -12,7 +12,7 @@ from dact.policy import PairDistribution
 from dact.problems import Batch, Problem
 from dact.search.engines.base import SearchConfig, Step
 from dact.search.searcher import StepByStep
-from dact.search.state import SearchState
+from dact.search.state import SearchState, remembered, remembering, tabu_of
 from dact.search.step import look, step
 
 PAIR_BYTES = 160
@@ -41,15 +41,16 @@ class PlainEngine(StepByStep):
     @torch.inference_mode()
     def advance(self, batch: Batch, state: SearchState, steps: int) -> SearchState:
         """The state after `steps` more steps."""
+        state = remembering(state, self.config.tabu, batch.depots)
         for _ in range(steps):
-            state = self._moved(batch, state, self._pick(self._moves(batch, state), state))
+            state = self._moved(batch, state, self._pick(batch, state, self._moves(batch, state)))
         return state
 
     @torch.no_grad()
     def step(self, batch: Batch, state: SearchState) -> Step:
         """One step, with its moves and their log-probabilities."""
         moves = self._moves(batch, state)
-        move_B2 = self._pick(moves, state)
+        move_B2 = self._pick(batch, state, moves)
         return Step(self._moved(batch, state, move_B2), move_B2, moves.log_prob(move_B2))
 
     def refresh(self) -> None:
@@ -60,8 +61,11 @@ class PlainEngine(StepByStep):
         open_BNN = open_pairs(state.tour_BN, state.last_move_B2, feasible)
         return PairDistribution(self.policy(features_BNF), open_BNN)
 
-    def _pick(self, moves: PairDistribution, state: SearchState) -> Tensor:
-        return moves.greedy() if self.config.greedy else moves.sample(row_draws(state.stream_B))
+    def _pick(self, batch: Batch, state: SearchState, moves: PairDistribution) -> Tensor:
+        if self.config.greedy:
+            return moves.greedy()
+        return moves.sample(row_draws(state.stream_B), tabu_of(state, self.config.apply, batch.depots))
 
     def _moved(self, batch: Batch, state: SearchState, move_B2: Tensor) -> SearchState:
-        return step(self.config.apply, batch, state, move_B2, self.config.patience)[0]
+        after, _ = step(self.config.apply, batch, state, move_B2, self.config.patience)
+        return remembered(after, batch.depots)
