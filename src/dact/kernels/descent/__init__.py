@@ -17,9 +17,12 @@ from torch import Tensor
 from dact.kernels.descent.job import COUNTS, KICKS, KickConfig, Launch, Rows, Terrain, start_rows, tour_cost
 from dact.kernels.descent.moves import NEIGHBOURHOODS, SWAP_STAR, USUAL, codes, cuts
 from dact.kernels.descent.terrain import make_terrain
+from dact.kernels.launch import MULTIPROCESSORS
 
 LOOKS = 1_200
 """Looks per row and launch: some tens of milliseconds on a GPU. A CPU begins with so many for all rows of a thread."""
+FEW_ROWS, LOOKS_OF_FEW = 4 * MULTIPROCESSORS, 3_600
+"""On a GPU, so many rows run at the same time and may have more looks: 22 milliseconds at most with 1,000 nodes."""
 LAUNCH_SECONDS = 0.015
 """About how long a launch on a CPU takes: the number of looks follows from it."""
 FEWEST_LOOKS, MOST_LOOKS = 8, 1 << 20
@@ -46,7 +49,7 @@ def looks_at_once(rows: Rows, threads: int) -> int:
     Where launches end makes no difference to the tours.
     """
     if rows.work_RN.is_cuda:
-        return LOOKS
+        return LOOKS_OF_FEW if len(rows.work_RN) <= FEW_ROWS else LOOKS
     return max(FEWEST_LOOKS, LOOKS * threads // len(rows.work_RN))
 
 
