@@ -23,11 +23,12 @@ from dact.kernels.dual_layer import DualLayer
 from dact.kernels.dual_layer.constants import place_constants
 from dact.kernels.dual_layer.training import encode_triton
 from dact.kernels.dual_layer.triton_impl import dual_layer_triton, pack
+from dact.kernels.fingerprint.triton_impl import fingerprints_triton
 from dact.kernels.make_move.triton_impl import make_move_triton
 from dact.kernels.move_log_prob.triton_impl import move_log_prob_triton
 from dact.kernels.pair_logits import Aggregation
 from dact.kernels.pair_logits.triton_impl import backward, forward
-from dact.kernels.pick_move import ALL_MOVES, Feasible
+from dact.kernels.pick_move import ALL_MOVES, Feasible, Tabu
 from dact.kernels.pick_move.opened import open_pairs_triton
 from dact.kernels.pick_move.triton_impl import pick_move_triton
 from dact.kernels.ppo_loss import NetworkOutputs, Objective, Rewards
@@ -98,7 +99,8 @@ def instances(rows: int, size: int, make: Callable[..., torch.Tensor] = empty) -
 
 
 def launch_pick_move() -> None:
-    """Of few rows and of many, with a capacity and without, idle moves closed or not, in half precision and float32."""
+    """Of few rows and of many, with a capacity and without, idle moves closed or not, recent tours kept or not, in half
+    precision and float32."""
     many = [(10_000, size, dtype) for size, dtype in MANY]
     for rows, size, dtype in (*SEARCHED, *many):
         make = partial(torch.empty, device="meta") if rows > 16 else empty
@@ -108,6 +110,10 @@ def launch_pick_move() -> None:
         routes = loads(rows, size, make)
         for feasible in (ALL_MOVES, routes, routes._replace(idle=False))[: 3 if rows > 16 else 1]:
             pick_move_triton(*pairs, network, clip=6.0, **settings, feasible=feasible)
+        if rows > 16:
+            recent = make(rows, 64, dtype=torch.long), make(rows, dtype=torch.long)
+            tabu = Tabu(settings["tour_BN"], *recent, two_opt, 10)
+            pick_move_triton(*pairs, network, clip=6.0, **settings, feasible=routes, tabu=tabu)
 
 
 def launch_open_pairs() -> None:
@@ -131,6 +137,7 @@ def launch_views() -> None:
     make, rows = partial(torch.empty, device="meta"), 10_000
     row_draws_triton(make(rows, dtype=torch.long))
     for size, _ in MANY:
+        fingerprints_triton(make(rows, size, dtype=torch.long), 10)
         for view in (CAPACITY, COORDINATES):
             tour_view_triton(make(rows, size, dtype=torch.long), instances(rows, size, make), view)
 
@@ -248,10 +255,10 @@ GROUPS = {
         launch_tiled_layers, 21, {"finish_kernel": 64, "finish_long_kernel": 320, "attend_kernel": 16}
     ),
     "pair logits": Group(launch_pair_logits, 2, {"_backward_kernel": 256}),
-    "picking": Group(launch_pick_move, 32, {"_rows_kernel": 16}),
+    "picking": Group(launch_pick_move, 40, {"_rows_kernel": 16}),
     "open pairs": Group(launch_open_pairs, 12),
     "moving": Group(launch_make_move, 2),
-    "views": Group(launch_views, 9),
+    "views": Group(launch_views, 13),
     "training layers": Group(
         launch_training_layers, 36, dict.fromkeys(("_attention_kernel", "_feed_forward_kernel", "_layer_kernel"), 400)
     ),
