@@ -48,15 +48,15 @@ def only_table(name: str, request: Request) -> dict[str, list[Cell]]:
 
 
 def test_main(tiny: Request):
-    """Every set has a row for each number of steps, an augmented one and the hybrid search, and all have costs."""
+    """Every set has a row for each number of steps, with recent tours kept too, an augmented one and the hybrid search,
+    and all have costs."""
     table = only_table("main", tiny)
-    assert table["set"] == ["TSP20"] * 4 + ["CVRP20"] * 4
-    assert table["search"] == [f"T = {x}" for x in ("1", "2", "2 x4")] + ["hybrid, 2 rounds"] + [
-        f"T = {x}" for x in ("1", "2", "2 x6")
-    ] + ["hybrid, 2 rounds"]
+    ours = ["T = 1, tabu 64", "T = 2, tabu 64", "hybrid, 2 rounds"]
+    assert table["set"] == ["TSP20"] * 6 + ["CVRP20"] * 6
+    assert table["search"] == ["T = 1", "T = 2", "T = 2 x4", *ours, "T = 1", "T = 2", "T = 2 x6", *ours]
     assert all(cost > 3 for cost in table["cost"])
     assert table["cost"][1] <= table["cost"][0]
-    assert table["paper: cost"] == [None] * 8
+    assert table["paper: cost"] == [None] * 12
 
 
 def test_other_solvers_beside_the_main_table():
@@ -161,7 +161,7 @@ def test_shards(tiny: Request):
         with pytest.raises(ShardDone, match=f"shard {number}/3 is done"):
             reproduce("main", replace(shared, shard=(number, 3)))
         counts.append(len(list(shared.out.glob("runs/*/*.jsonl"))))
-    assert counts == [2, 4, 6]
+    assert counts == [3, 6, 8]
     assert not list(shared.out.glob("*.md"))
     kept = {path: path.read_bytes() for path in shared.out.glob("runs/*/*.jsonl")}
     found = only_table("main", shared)
