@@ -64,6 +64,11 @@ class Card:
         return tuple(size for size in sizes if isinstance(size, int)) if isinstance(sizes, list | tuple) else ()
 
     @property
+    def largest(self) -> int:
+        """The most nodes (customers) of an instance that they were trained on."""
+        return max((self.size, *self.sizes))
+
+    @property
     def depots(self) -> int:
         """The number of depots in a tour that was set in training; 0: the usual."""
         instances = self.training.get("instances")

@@ -23,6 +23,11 @@ StartLike = str | Path | Sequence[Sequence[int | str]]
 PACKING_SECONDS = 10.0
 """Time for finding routes within a limit on vehicles, if no time limit is given."""
 
+FAR = 300
+"""Customers up to which no instance is called far larger than those of the training."""
+FAR_TIMES = 2
+"""How many times as many customers as in the training are not far more yet."""
+
 __all__ = ["Plan", "Result", "SolveConfig", "solve"]
 
 
@@ -164,6 +169,17 @@ class Plan:
         """Cards of the weights in use."""
         weights = [group.pipeline.weights for group in self._groups]
         return list({each.card.name + each.card.problem: each.card for each in weights if each is not None}.values())
+
+    def outgrown(self) -> tuple[Instance, Card] | None:
+        """The largest instance of those that are far larger than any that their weights were trained on, and the card
+        of these; None if there is none."""
+        using = [(next(iter(group.members.values())), group.pipeline.weights) for group in self._groups]
+        far = [
+            (instance, weights.card)
+            for instance, weights in using
+            if weights is not None and instance.customers > max(FAR, FAR_TIMES * weights.card.largest)
+        ]
+        return max(far, key=lambda each: each[0].size, default=None)
 
     def results(self, watch: Watcher | None = None) -> Iterator[tuple[int, Result]]:
         """Each result with the index of its instance, as soon as it is ready. Call it once.

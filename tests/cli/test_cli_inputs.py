@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from cli_files import SQUARE, tsp_text
+from cli_files import SQUARE, tsp_text, vrp_text
 
 
 @pytest.fixture
@@ -176,3 +176,64 @@ def test_vehicles_that_are_not_enough(dact, depot: Path, tmp_path: Path):
     answer = dact("solve", path, depot, "--vehicles", 2, "--time-limit", 0.1, "--json")
     assert (answer.code, answer.record["name"]) == (1, "depot")
     assert "error: fours: no routes for 2 vehicles were found in the time given; the fewest found are 3\n" in answer.err
+
+
+LOADED = "x,y,demand\n0,0,0\n0,1,1\n0,2,1\n"
+PLACES = "x,y\n0,0\n0,1\n1,1\n"
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """A folder of one table that needs a capacity, and of files that take none."""
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    (folder / "a.tsp").write_text(tsp_text(SQUARE))
+    (folder / "b.vrp").write_text(vrp_text(SQUARE, [0, 2, 3, 1, 2, 2], 5))
+    (folder / "c.csv").write_text(PLACES)
+    (folder / "d.csv").write_text(LOADED)
+    return folder
+
+
+def test_a_capacity_for_some_of_many_files(dact, mixed: Path):
+    """--capacity goes to tables with demands; others are solved as they are, with one note that names them."""
+    alone = dact("solve", mixed / "b.vrp", "--steps", 1, "--json").record
+    answer = dact("solve", mixed, "--steps", 1, "--capacity", 1, "--json")
+    assert (answer.code, [record["name"] for record in answer.records]) == (0, ["a", "b", "c", "d"])
+    assert [record["problem"] for record in answer.records] == ["tsp", "cvrp", "tsp", "cvrp"]
+    assert (answer.records[1]["cost"], answer.records[3]["cost"]) == (alone["cost"], 6)
+    named = ", ".join(str(mixed / name) for name in ("a.tsp", "b.vrp", "c.csv"))
+    assert answer.err.startswith(f"note: --capacity does not apply to {named}, which are read without it\n")
+    assert answer.err.count("does not apply") == 1
+
+
+def test_a_capacity_and_a_unit_for_some_of_many_files(dact, mixed: Path):
+    """--demand-unit goes where --capacity goes; sets and matrices take neither, and long lists are cut."""
+    np.savez(mixed / "e.npz", coords=np.random.default_rng(0).random((1, 4, 2)))
+    np.save(mixed / "f.npy", np.ones((4, 4)) - np.eye(4))
+    (mixed / "g.csv").write_text("A,B,C\n0,1,2\n1,0,2\n2,1,0\n")
+    answer = dact("solve", mixed, "--steps", 1, "--capacity", 1.5, "--demand-unit", 0.5, "--json")
+    assert (answer.code, len(answer.records)) == (0, 7)
+    assert f"--capacity and --demand-unit do not apply to {mixed / 'a.tsp'}, " in answer.err
+    assert f"{mixed / 'f.npy'} and 1 other, which are read without them\n" in answer.err
+
+
+def test_a_capacity_for_none_of_many_files(dact, mixed: Path):
+    """--capacity is refused where it applies to no input, as for a single file."""
+    (mixed / "d.csv").unlink()
+    (mixed / "broken.vrp").write_text("TYPE : CVRP\n")
+    for given in ([mixed], [mixed / "a.tsp", mixed / "b.vrp"], [mixed / "a.tsp"]):
+        dact("solve", *given, "--capacity", 12).refused("a.tsp: a capacity can be given for tables only")
+    dact("solve", mixed / "c.csv", "--capacity", 12).refused("c.csv: a capacity is given, but there is no demand")
+
+
+def test_a_capacity_beside_files_that_cannot_be_read(dact, mixed: Path):
+    """What is wrong with a file is said, not that it takes no capacity; a table that cannot be read may need one."""
+    (mixed / "aa.tsp").write_text("TYPE : TSP\n")
+    (mixed / "d.csv").write_text(LOADED.replace("2,1", "2,one"))
+    answer = dact("solve", mixed, "--steps", 1, "--capacity", 12, "--json")
+    assert (answer.code, [record["name"] for record in answer.records]) == (1, ["a", "b", "c"])
+    assert f"error: {mixed / 'aa.tsp'}: the field DIMENSION is missing\n" in answer.err
+    assert f"error: {mixed / 'd.csv'}: line 4: demand is 'one', not a number\n" in answer.err
+    assert "2 of the files could not be read\n" in answer.err
+    named = ", ".join(str(mixed / name) for name in ("a.tsp", "b.vrp", "c.csv"))
+    assert f"note: --capacity does not apply to {named}, which are" in answer.err

@@ -168,3 +168,19 @@ def test_json_lines_are_plain(dact, square: Path):
     """Stdout parses as JSON with no NaN or Infinity in it."""
     out = dact("solve", square, "--steps", 1, "--json").out
     json.loads(out, parse_constant=lambda name: pytest.fail(name))
+
+
+def test_a_policy_far_beyond_its_training_is_told(dact, tmp_path: Path):
+    """One note on stderr, for all files and seeds, where an instance is far larger than those of the weights."""
+    for name, size in (("small", 20), ("large", 301), ("larger", 400)):
+        rows = [f"{place % 20},{place // 20},{int(place > 0)}" for place in range(size + 1)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["# capacity: 400", *rows, ""]))
+    (policy, steps), said = (["--search", "policy"], ["--steps", 0]), "--search hybrid is meant for such sizes"
+    answer = dact("solve", tmp_path, *policy, *steps, "--seeds", 2, "--json")
+    assert (answer.code, len(answer.records)) == (0, 3)
+    assert answer.err.count(said) == 1
+    start = "note: larger has 401 nodes, but the policy (weights cvrp100) was trained on at most 100 nodes: "
+    assert answer.err.startswith(start)
+    assert said in dact("solve", tmp_path / "large.csv", "--weights", "cvrp20", *steps).err
+    for command in ((tmp_path / "small.csv", *policy), (tmp_path / "large.csv",)):
+        assert said not in dact("solve", *command, *steps).err

@@ -64,6 +64,47 @@ def test_other_words_for_columns(tmp_path: Path, header: str, said: str) -> None
     assert (instance.rule, instance.demand.tolist(), instance.names) == ("great_circle", [0, 3], ("Home", "Ada"))
 
 
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("Ort;Breite;Länge", "'Breite' as lat, 'Länge' as lon"),
+        ("ORT;BREITE;LAENGE", "'BREITE' as lat, 'LAENGE' as lon"),
+        ("Ort;Breite (°);Länge [°]", "'Breite (°)' as lat, 'Länge [°]' as lon"),
+        ("plaats;breedte;lengte", "'breedte' as lat, 'lengte' as lon"),
+        ("plaats;breedtegraad;lengtegraad", "'breedtegraad' as lat, 'lengtegraad' as lon"),
+        ("nombre;latitud;longitud", "'latitud' as lat, 'longitud' as lon"),
+        ("Ort;Breitengrad;Laengengrad", "'Breitengrad' as lat, 'Laengengrad' as lon"),
+    ],
+)
+@pytest.mark.parametrize("rows", [2, 3])
+def test_latitude_and_longitude_in_other_languages(tmp_path: Path, header: str, said: str, rows: int) -> None:
+    """Words for latitude and longitude are taken for them, and that is said; such a table is no matrix of three."""
+    text = "\n".join([header, *["Home;52,1;5,1", "Ada;52,2;5,2", "Bob;52,3;5,1"][:rows], ""])
+    with pytest.warns(InputWarning, match="columns are read by their likely meaning") as seen:
+        instance = loaded(tmp_path, "a.csv", text)
+    assert said in str(seen[0].message)
+    assert (instance.rule, instance.size, instance.coordinates[0].tolist()) == ("great_circle", rows, [52.1, 5.1])
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("a;Länge;b", "lat;Länge;b", "Breitengrad;Länge;b", "breedte;Länge;b", "Breite;b;c"),
+        *("Länge;Breite;Höhe", "lengte;breedte;hoogte", "Länge (cm);Breite (cm);b", "Länge;Breite;Tiefe (mm)"),
+    ],
+)
+def test_width_and_length_of_a_thing(tmp_path: Path, header: str) -> None:
+    """Words that also mean length and width are no coordinates alone, beside a height, or with another unit."""
+    assert "has neither x,y nor lat,lon" in refusal(tmp_path, "a.csv", f"{header}\n1;2;3\n4;5;6\n")
+
+
+def test_width_and_length_beside_coordinates(tmp_path: Path) -> None:
+    """In a table that has coordinates, they are other columns."""
+    for header in ("x;y;Breite;Länge", "lat;lon;breedte;lengte"):
+        with pytest.warns(InputWarning, match="the columns .* are not used"):
+            assert loaded(tmp_path, "a.csv", f"{header}\n1;2;3;4\n3;4;5;6\n").coordinates[0].tolist() == [1, 2]
+
+
 def test_certain_headers_come_first(tmp_path: Path) -> None:
     """Beside a demand, a weight is just another column."""
     with pytest.warns(InputWarning, match="the columns 'weight', 'id' are not used"):

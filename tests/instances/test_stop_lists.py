@@ -94,3 +94,37 @@ def test_a_customer_listed_twice_is_not_taken_for_the_depot(tmp_path: Path) -> N
         path.write_text(f"route,name\n1,{first}\n1,{second}\n1,{first}\n")
         with pytest.raises(InputError, match=r"route 1 visits customer 1.* twice"):
             read_start(path, instance)
+
+
+def test_a_single_route_from_and_to_a_customer_of_today(tmp_path: Path) -> None:
+    """In our own lists, stop 0 at both ends of the only route is its depot, also where that is a customer today."""
+    points, path = [[0, 0], [3, 0], [3, 4], [0, 4]], tmp_path / "a.csv"
+    old = Instance.from_arrays(points, [0, 1, 1, 1], 3, names=["Hub", "A", "B", "C"])
+    today = Instance.from_arrays(points, [0, 1, 1, 1], 3, names=["Yard", "A", "B", "Hub"])
+    write_solution(path, old, ((1, 3, 2),), 18.0)
+    told = ("1 customer that is gone was dropped: C", "1 customer that is new was inserted: Hub")
+    assert read_start(path, today).repairs == told
+    without = [line.split(",") for line in path.read_text().splitlines()]
+    path.write_text("\n".join(f"{route};{stop};{name}" for route, stop, name, *_ in without))
+    assert read_start(path, today).repairs == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "route,name\n1,Hub\n1,A\n1,B\n1,Hub\n",
+        "route,stop,name\n1,1,Hub\n1,2,A\n1,3,B\n1,4,Hub\n",
+        "route,stop,name,load\n1,0,Hub,1\n1,1,A,1\n1,2,B,1\n1,3,Hub,1\n",
+        "route,stop,name\n1,0,Hub\n1,1,A\n1,2,Hub\n2,0,B\n2,1,Yard\n",
+    ],
+)
+def test_a_customer_at_both_ends_that_may_be_the_depot(tmp_path: Path, text: str) -> None:
+    """Where a list does not say that its ends are the depot, the refusal says what to change."""
+    points, path = [[0, 0], [3, 0], [3, 4], [0, 4]], tmp_path / "a.csv"
+    today = Instance.from_arrays(points, [0, 1, 1, 1], 3, names=["Yard", "A", "B", "Hub"])
+    path.write_text(text)
+    hint = "route 1 visits customer 3 ('Hub') twice, first and last: if that was the depot, leave it out there"
+    with pytest.raises(InputError, match=re.escape(f"{path}: {hint}")):
+        read_start(path, today)
+    path.write_text(text.replace(",Hub", ",depot"))
+    assert "was inserted: Hub" in read_start(path, today).repairs[-1]

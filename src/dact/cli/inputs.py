@@ -13,8 +13,8 @@ from dact.cli.answers import is_answer
 from dact.cli.screen import note
 from dact.cli.targets import INPUT, START, Named
 from dact.instances import STARTS, InputError, Instance, InstanceSet, Start, read, read_best_known, read_set, read_start
-from dact.instances.errors import naming
-from dact.instances.reading import SET_PARSERS
+from dact.instances.errors import NoDemandsError, naming, plural
+from dact.instances.reading import SET_PARSERS, TABLE_SUFFIXES
 
 IN_FOLDERS = (".tsp", ".vrp", ".csv", ".tsv", ".xlsx", ".npy", ".npz")
 """Extensions that are read from a folder. Others, such as .txt, may be anything."""
@@ -53,18 +53,59 @@ class Inputs:
 def read_inputs(request: InputRequest) -> Inputs:
     """Read every file. If none can be read, the first error is raised."""
     files = _files(request.files)
-    inputs = Inputs(sources=[(INPUT, file) for file in files] + _beside(request))
-    for file in files:
-        try:
-            inputs.instances += read_instances(file, request)
-        except InputError as error:
-            inputs.faults.append(error)
+    found = _read_each(files, request)
+    inputs = Inputs(
+        instances=[instance for each in found if not isinstance(each, InputError) for instance in each],
+        faults=[each for each in found if isinstance(each, InputError)],
+        sources=[(INPUT, file) for file in files] + _beside(request),
+    )
     if not inputs.instances:
         raise inputs.faults[0]
     if request.best_known is not None:
         inputs.instances = _compared(inputs.instances, request.best_known)
     inputs.start = _given_start(request.start, inputs.instances)
     return inputs
+
+
+def _read_each(files: list[Path], request: InputRequest) -> list[list[Instance] | InputError]:
+    """The instances of each file, or what is wrong with it.
+
+    Files that take neither a capacity nor a demand unit are read without them, unless no file is a table that does.
+    """
+    found = [_attempt(file, request) for file in files]
+    refused = {place: each for place, each in enumerate(found) if isinstance(each, NoDemandsError)}
+    options = {"--capacity": request.capacity, "--demand-unit": request.demand_unit}
+    given = [option for option, value in options.items() if value is not None]
+    if not refused or not given:
+        return found
+    # A table that cannot be read may take them.
+    if not any(file.suffix.lower() in TABLE_SUFFIXES for place, file in enumerate(files) if place not in refused):
+        raise next(iter(refused.values()))
+    for place in refused:
+        found[place] = _attempt(files[place], replace(request, capacity=None, demand_unit=None))
+    if without := [files[place] for place in refused if not isinstance(found[place], InputError)]:
+        _say_without(given, without)
+    return found
+
+
+def _attempt(file: Path, request: InputRequest) -> list[Instance] | InputError:
+    try:
+        return read_instances(file, request)
+    except InputError as error:
+        return error
+
+
+def _say_without(options: list[str], files: list[Path]) -> None:
+    """Name files that options do not apply to."""
+    do, them = ("does", "it") if len(options) == 1 else ("do", "them")
+    which = f"which {'is' if len(files) == 1 else 'are'} read without {them}"
+    note(f"note: {' and '.join(options)} {do} not apply to {_listed(files)}, {which}")
+
+
+def _listed(files: Sequence[Path]) -> str:
+    """The first files by their paths, and how many more there are."""
+    more = len(files) - TOLD
+    return ", ".join(map(str, files[:TOLD])) + (f" and {more} {plural(more, 'other')}" if more > 0 else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,8 +209,7 @@ def _files(given: Iterable[Path]) -> list[Path]:
         raise InputError(f"{every[0]}: is an answer of `dact solve`, not an instance")
     answers = sorted({*every} - {*found})
     if answers:
-        others = f" and {len(answers) - TOLD} others" if len(answers) > TOLD else ""
-        note(f"skipped, written by `dact solve` itself: {', '.join(map(str, answers[:TOLD]))}{others}")
+        note(f"skipped, written by `dact solve` itself: {_listed(answers)}")
     return found
 
 

@@ -31,7 +31,7 @@ def solve_inputs(inputs: Inputs, config: SolveConfig, desk: Desk) -> int:
                 seeded, skip = replace(config, seed=config.seed + number), {*done, *unreached}
                 plan = Plan(instances, seeded, start, skip=skip, one_by_one=desk.films is not None)
                 if number == 0:
-                    _announce_untrained(plan)
+                    _announce_weights(plan)
                     compile_first(config, interrupts)
                 for place, result, film in _search(plan, instances, interrupts, filmed=desk.films is not None):
                     with interrupts.held_off():
@@ -122,6 +122,12 @@ def _say_interrupted(waiting: list[str], *, searched: bool) -> None:
         note(f"not begun, and so without an answer: {', '.join(waiting[:SHOWN])}{others}")
 
 
-def _announce_untrained(plan: Plan) -> None:
+def _announce_weights(plan: Plan) -> None:
+    """Say which weights are not trained, or for much smaller instances."""
     for problem in sorted({card.problem for card in plan.cards() if card.name == UNTRAINED}):
         note(f"note: the policy for {facts_of(problem).title} is untrained (random weights), so expect little from it")
+    if found := plan.outgrown():
+        instance, card = found
+        trained = f"the policy (weights {card.name}) was trained on at most {card.largest:,} nodes"
+        better = "--search hybrid is meant for such sizes"
+        note(f"note: {instance.name} has {instance.size:,} nodes, but {trained}: {better}")

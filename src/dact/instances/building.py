@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dact.instances.arrays import LARGEST, IntArray, bounded
-from dact.instances.errors import InputError, shown
+from dact.instances.errors import InputError, NoDemandsError, shown
 from dact.instances.facts import facts_of, usual_problem
 from dact.instances.instance import Instance
 from dact.instances.plane import checked_degrees, plane_from_degrees
@@ -83,9 +83,9 @@ def _units(demand: ArrayLike, unit: float | None) -> IntArray:
 
 def _check_given(demand: ArrayLike | None, capacity: float | None, unit: float | None) -> None:
     if demand is None and capacity is not None:
-        raise InputError("a capacity is given, but there is no demand column")
+        raise NoDemandsError("a capacity is given, but there is no demand column")
     if demand is None and unit is not None:
-        raise InputError("a demand_unit is given, but there is no demand column")
+        raise NoDemandsError("a demand_unit is given, but there is no demand column")
     if demand is not None and capacity is None:
         raise InputError("demands are given, but no capacity: pass one, such as capacity=50")
     if capacity is not None and not (isinstance(capacity, int | float | np.number) and math.isfinite(capacity)):

@@ -25,7 +25,10 @@ ALIASES = {
     "x": ("xcoord", "xcoordinate", "coordx", "easting"),
     "y": ("ycoord", "ycoordinate", "coordy", "northing"),
     "lat": ("breitengrad", "geobreite", "latitud", "latitudine", "breedtegraad", "gpslat"),
-    "lon": ("long", "längengrad", "laengengrad", "geolänge", "longitud", "longitudine", "lengtegraad", "gpslon"),
+    "lon": (
+        *("long", "längengrad", "laengengrad", "geolänge", "geolaenge"),
+        *("longitud", "longitudine", "lengtegraad", "gpslon"),
+    ),
     "demand": (
         *("demands", "quantity", "qty", "load", "weight", "amount", "volume", "pallets", "boxes", "parcels"),
         *("menge", "bedarf", "nachfrage", "gewicht", "anzahl", "demande", "quantité", "quantite", "poids"),
@@ -33,10 +36,16 @@ ALIASES = {
     ),
 }
 """Headers that probably mean a column, used where none is certain. Those of names: the likelier, the earlier."""
+TOGETHER = (("breite", "länge"), ("breite", "laenge"), ("breedte", "lengte"))
+"""Headers that mean lat and lon only if both are there and no others do: they are also the width and length of a
+thing."""
+HEIGHTS = ("höhe", "hoehe", "tiefe", "hoogte", "diepte")
+"""Headers beside which they may be the sizes of a thing."""
 PAIRS = (("x", "y"), ("lat", "lon"))
 LONGEST = 60
 """Characters of a header that are looked at."""
 _UNITS = re.compile(r"[(\[].*?[)\]]")
+_DEGREES = re.compile(r"[(\[] ?° ?[)\]]")
 _FILL = re.compile(r"[\s_.\-]+")
 
 
@@ -90,6 +99,10 @@ def find_columns(headers: Sequence[str]) -> Columns:
             read_as[headers[found[0]]] = column
         if found:
             places[column] = found[0]
+    if not any(places.keys() & {*pair} for pair in PAIRS):
+        together = _together(headers)
+        places |= together
+        read_as |= {headers[place]: column for column, place in together.items()}
     unused = [header for place, header in enumerate(headers) if header and place not in places.values()]
     return Columns(places=places, read_as=read_as, unused=unused)
 
@@ -97,7 +110,17 @@ def find_columns(headers: Sequence[str]) -> Columns:
 def is_customers(headers: Sequence[str]) -> bool:
     """Do these headers belong to a table of customers?"""
     words = {_word(header) for header in headers}
-    return any(words & {*HEADERS[column], *ALIASES[column]} for column in HEADERS if column != "name")
+    known = any(words & {*HEADERS[column], *ALIASES[column]} for column in HEADERS if column != "name")
+    return known or bool(_together(headers))
+
+
+def _together(headers: Sequence[str]) -> dict[str, int]:
+    """Where latitude and longitude are, by headers that mean them only together; a unit must be that of degrees."""
+    if {_word(header) for header in headers} & {*HEIGHTS}:
+        return {}
+    words = [_FILL.sub("", _DEGREES.sub("", header[:LONGEST].casefold())) for header in headers]
+    pairs = [pair for pair in TOGETHER if all(words.count(word) == 1 for word in pair)]
+    return {column: words.index(word) for column, word in zip(PAIRS[1], pairs[0], strict=True)} if pairs else {}
 
 
 def _word(header: str) -> str:

@@ -11,6 +11,10 @@ class InputError(ValueError):
     """A file or a value that cannot be used; the message is one sentence that names it."""
 
 
+class NoDemandsError(InputError):
+    """A capacity or a demand unit for a file that takes none; without them it may be readable."""
+
+
 class InputWarning(UserWarning):
     """A file that can be read but may not mean what its author intended."""
 
@@ -43,9 +47,9 @@ def brief(error: Exception) -> str:
 
 @contextmanager
 def naming(place: object) -> Iterator[None]:
-    """Put the place (a file, a line) in front of every InputError raised inside."""
+    """Put the place (a file, a line) in front of every InputError raised inside, which keeps its type."""
     try:
         yield
     except InputError as error:
         text = str(place)
-        raise InputError(f"{text if text.isprintable() else shown(text)}: {error}") from None
+        raise type(error)(f"{text if text.isprintable() else shown(text)}: {error}") from None

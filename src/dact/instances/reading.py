@@ -11,7 +11,7 @@ import numpy as np
 from dact.instances.archives import load_arrays
 from dact.instances.checker import check
 from dact.instances.distances import RULES
-from dact.instances.errors import InputError, naming, shown
+from dact.instances.errors import InputError, NoDemandsError, naming, shown
 from dact.instances.files import read_bytes, read_text
 from dact.instances.instance import Instance
 from dact.instances.instance_set import InstanceSet
@@ -55,7 +55,8 @@ def read(
         suffix = _suffix(path)
         for what, given in (("capacity", capacity), ("demand_unit", demand_unit), ("matrix", matrix)):
             if given is not None and suffix not in TABLE_SUFFIXES:
-                raise InputError(f"a {what} can be given for tables only ({', '.join(TABLE_SUFFIXES)})")
+                kind = InputError if what == "matrix" else NoDemandsError
+                raise kind(f"a {what} can be given for tables only ({', '.join(TABLE_SUFFIXES)})")
     distances = None if matrix is None else read_distances(matrix, max_nodes)
     with naming(path):
         if suffix in SET_PARSERS:

@@ -86,7 +86,7 @@ def _known(
                 raise InputError(f"route {number} visits the depot on its way")
             elif node in seen:
                 first = seen[node]
-                where = "twice" if first == number else f"as route {first} does"
+                where = _twice(instance, stop, route) if first == number else f"as route {first} does"
                 raise InputError(f"route {number} visits {instance.label(node)} {where}")
             else:
                 seen[node] = number
@@ -95,6 +95,12 @@ def _known(
     if not instance.facts.depot and len(routes) > 1:
         raise InputError(f"has {len(routes)} routes, but a {instance.facts.title} is one tour")
     return routes, gone
+
+
+def _twice(instance: Instance, stop: Stop, route: Sequence[Stop]) -> str:
+    """How a route visits a customer twice, and what to change if it was the depot of another day."""
+    ends = instance.facts.depot and route[0] == stop == route[-1] and list(route).count(stop) == 2
+    return "twice, first and last: if that was the depot, leave it out there" if ends else "twice"
 
 
 def _unique_names(instance: Instance) -> dict[Stop, int]:

@@ -2,7 +2,8 @@
 
 Routes begin and end with the depot, or with the first node where there is none, so that the legs add up to the cost.
 The load is the stop's demand in the units of the file, the distance that from the start of the route; nodes without
-names are given by number. Only the columns route and name are read.
+names are given by number. Only the columns route and name are read; stop and load may tell that a route begins with the
+depot.
 """
 
 from __future__ import annotations
@@ -84,14 +85,23 @@ def parse_stop_list(text: str, instance: Instance) -> list[list[str]]:
             route = routes.setdefault(positive(cells[route_column], "the route"), [])
             route.append(cells[name_column])
     listed = [route for _, route in sorted(routes.items())]
-    customers = {instance.title(node) for node in range(instance.facts.first, instance.size)} - _shared_ends(listed)
+    customers = {instance.title(node) for node in range(instance.facts.first, instance.size)}
+    if len(routes) > 1 or (listed and _is_depot_row(head, sheet.cells(1)[1])):
+        customers -= _shared_ends(listed)
     return [_inner(instance, route, customers) for route in listed]
 
 
+def _is_depot_row(head: list[str], cells: list[str]) -> bool:
+    """Is this the depot's row at the begin of a route, as we write it: stop 0, and no load?"""
+    row = dict(zip(head, cells, strict=False))
+    return row.get("stop") == "0" and row.get("load", "0") == "0"
+
+
 def _shared_ends(routes: list[list[str]]) -> set[str]:
-    """The name that begins and ends every one of several routes: the depot, even if it is a customer's today."""
+    """The name that begins and ends every route: the depot's, even if it is a customer's today, where there are several
+    routes or the only one begins with a depot's row."""
     ends = {name for route in routes for name in (route[0], route[-1])}
-    return ends if len(ends) == 1 and len(routes) > 1 and all(len(route) > 1 for route in routes) else set()
+    return ends if len(ends) == 1 and all(len(route) > 1 for route in routes) else set()
 
 
 def _inner(instance: Instance, route: list[str], customers: set[str]) -> list[str]:
