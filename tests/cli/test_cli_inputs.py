@@ -162,6 +162,13 @@ def test_a_capacity_that_is_missing_where_no_option_gives_it(dact, tmp_path: Pat
     dact(*command, table).refused("a.csv", "no capacity: add the line '# capacity: 50'\n")
 
 
+@pytest.mark.parametrize("option", ["--capacity", "--demand-unit", "--matrix"])
+def test_options_of_tables_for_a_set(dact, tmp_path: Path, option: str):
+    """A set has no use for what is asked of tables, and says so."""
+    np.savez(tmp_path / "set.npz", coords=np.random.default_rng(0).random((2, 5, 2)))
+    dact("solve", tmp_path / "set.npz", option, 2).refused("set.npz", "can be given for tables only")
+
+
 def test_vehicles(dact, depot: Path):
     """--vehicles replaces the file's, is a limit, and is refused below what the loads need."""
     depot.write_text(depot.read_text().replace("CAPACITY", "VEHICLES : 4\nCAPACITY"))

@@ -151,9 +151,10 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 def read_instances(file: Path, request: InputRequest) -> list[Instance]:
     """The instances of a file, named by its stem, with the rounding asked for."""
-    if file.suffix.lower() in SET_PARSERS:
-        members = list(read_set(file, capacity=request.capacity, max_nodes=request.max_nodes))
-    else:
+    asked = (request.capacity, request.demand_unit, request.matrix)
+    if file.suffix.lower() in SET_PARSERS and asked == (None, None, None):
+        members = list(read_set(file, max_nodes=request.max_nodes))
+    else:  # which refuses what is asked of a set
         members = [
             read(
                 file,
