@@ -72,23 +72,24 @@ def test_other_solvers_beside_the_main_table():
 
 
 def test_compiling_is_not_timed(tiny: Request, monkeypatch: pytest.MonkeyPatch):
-    """Each set and method is tried with one step first, once; nothing is tried where all is done already."""
+    """Each set is tried once with one step of each search that has kernels of its own; nothing where all is done."""
     from dact.reproduce import runs
 
     tried = []
 
     def evaluate(instances, config, **kept):
         if "out" not in kept:
-            tried.append((instances.name, config.search, config.steps))
+            tried.append((instances.name, config.search, config.policy.tabu, config.steps))
         return real(instances, config, **kept)
 
     real = runs.evaluate
     monkeypatch.setattr(runs, "evaluate", evaluate)
     STUDIES["main"].make(tiny)
     names = ("tsp20_seed1234", "cvrp20_seed1234")
-    assert tried == [(name, method, 1) for name in names for method in ("policy", "hybrid")]
+    searches = (("policy", 0), ("policy", 64), ("hybrid", 0))
+    assert tried == [(name, *search, 1) for name in names for search in searches]
     STUDIES["main"].make(tiny)
-    assert len(tried) == 4
+    assert len(tried) == 6
 
 
 def test_main_goes_on(tiny: Request):

@@ -84,14 +84,17 @@ def test_without_idle_moves(problem_name: str, batch: Batch, greedy: bool) -> No
 
 
 @pytest.mark.parametrize("operator", ["two_opt", "insert", "swap"])
-def test_recent_tours(problem_name: str, batch: Batch, operator: str) -> None:
+def test_recent_tours(problem_name: str, generator: torch.Generator, operator: str) -> None:
     """Moves that lead back are drawn again as in the plain engine, by the same draws."""
     problem, policy = PROBLEMS[problem_name], policy_for(problem_name)
-    config = SearchConfig(operator=operator, tabu=5, patience=4)
+    batch = problem.sample(5, 4, generator).to(DEVICE)
+    config = SearchConfig(operator=operator, tabu=20, patience=4)
     fused = FusedEngine(problem, policy, config, precision="float32", graph_steps=2)
     begin = begun(problem_name, batch)
     left, right = (engine.advance(batch, begin, 9) for engine in (fused, PlainEngine(problem, policy, config)))
     agree(left, right, ("tour_BN", "last_move_B2", "incumbent_BN", "stall_B", "recent_BL"))
+    free = PlainEngine(problem, policy, replace(config, tabu=0)).advance(batch, begin, 9)
+    assert not torch.equal(free.tour_BN, right.tour_BN)
 
 
 def test_own_distances(generator: torch.Generator) -> None:

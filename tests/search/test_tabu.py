@@ -42,22 +42,33 @@ def test_no_tour_comes_back(problem_name: str, generator: torch.Generator, opera
     assert kept_again < free_again / 5
 
 
-def test_only_the_last_tours_are_kept(problem_name: str, generator: torch.Generator) -> None:
-    """The newest stands last, and the oldest is forgotten."""
+@pytest.mark.parametrize("length", [3, 5])
+def test_only_the_last_tours_are_kept(problem_name: str, generator: torch.Generator, length: int) -> None:
+    """The newest stands last, the tour of the start counts, and the oldest is forgotten."""
     batch = PROBLEMS[problem_name].sample(6, 3, generator)
-    engine, state = engine_for(problem_name, tabu=3), begun(problem_name, batch)
+    engine, state = engine_for(problem_name, tabu=length), begun(problem_name, batch)
     tours = [fingerprints(state.tour_BN, batch.depots)]
     for _ in range(4):
         state = engine.advance(batch, state, 1)
         tours.append(fingerprints(state.tour_BN, batch.depots))
     assert state.recent_BL is not None
-    assert torch.equal(state.recent_BL, torch.stack(tours[-3:], dim=1))
+    assert torch.equal(state.recent_BL, torch.stack(tours[-length:], dim=1))
 
 
 def test_without_it_nothing_is_kept(problem_name: str, generator: torch.Generator) -> None:
     """The paper's search has the state that it had."""
     batch = PROBLEMS[problem_name].sample(6, 3, generator)
     assert engine_for(problem_name).advance(batch, begun(problem_name, batch), 2).recent_BL is None
+
+
+def test_an_engine_keeps_as_many_as_it_is_told(problem_name: str, generator: torch.Generator) -> None:
+    """Whatever the state comes with, from an engine with other settings."""
+    batch = PROBLEMS[problem_name].sample(6, 3, generator)
+    state = engine_for(problem_name, tabu=8).advance(batch, begun(problem_name, batch), 2)
+    assert engine_for(problem_name).advance(batch, state, 1).recent_BL is None
+    fewer = engine_for(problem_name, tabu=3).advance(batch, state, 1).recent_BL
+    assert fewer is not None
+    assert fewer.shape == (3, 3)
 
 
 def test_rows_do_not_depend_on_their_neighbours(problem_name: str, generator: torch.Generator) -> None:
@@ -100,7 +111,10 @@ def test_a_move_that_leads_back_is_drawn_again() -> None:
     assert not torch.equal(all_back, draw_pair(mass, draw))
 
 
-@pytest.mark.parametrize(("settings", "named"), [({"tabu": -1}, "tabu -1"), ({"tabu": 8, "greedy": True}, "tabu 8")])
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [({"tabu": -1}, "tabu -1"), ({"tabu": 1025}, "tabu 1025"), ({"tabu": 8, "greedy": True}, "tabu 8")],
+)
 def test_wrong_settings(settings: dict[str, object], named: str) -> None:
     """Refused by name."""
     with pytest.raises(ValueError, match=named):

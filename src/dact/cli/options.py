@@ -20,7 +20,10 @@ Patience = Annotated[
     int, typer.Option(help="policy: steps without a better solution before a restart from the best one.")
 ]
 Tabu = Annotated[
-    int, typer.Option(help="policy: do not go back to the tours of the last so many steps; 0: as in the paper.")
+    int,
+    typer.Option(
+        help="policy: do not make one of the last so many tours again (1024 at most) while others are drawn; 0: the paper."
+    ),
 ]
 Precision = Annotated[
     str, typer.Option(help="policy: float32, tf32, float16 or bfloat16; auto: float16 on a GPU, float32 on a CPU.")

@@ -38,7 +38,7 @@ class SolveConfig:
     search: str = "policy"
     """The search method, one of SEARCHES; auto is hybrid, unless a setting of the policy search is given."""
     policy: SearchConfig = USUAL_POLICY
-    """Settings of the policy search: operator, patience."""
+    """Settings of the policy search: operator, patience, tabu."""
     hybrid: HybridConfig = field(default_factory=HybridConfig)
     """Settings of the hybrid search: walks, kick, neighbours, temperature, and so on."""
     weights: str | None = None

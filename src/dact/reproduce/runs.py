@@ -47,10 +47,11 @@ def do(study: str, runs: Sequence[SetSearch], request: Request, *, timed: bool =
     total, before, done = sum(run.work for run in runs), 0.0, []
     warm: set[tuple[object, ...]] = set()
     for place, run in enumerate(runs):
-        file, key = folder / f"{run.name}.jsonl", (run.instances.name, run.config.search, run.config.weights)
+        file, first = folder / f"{run.name}.jsonl", replace(run.config, steps=1, augment=1)
+        key = (run.instances.name, first)
         if timed and key not in warm and _lines(file) < len(run.instances):
             request.progress(before / total, f"{run.name}: compiling")
-            evaluate(run.instances.take(slice(SHARED_ROWS)), replace(run.config, steps=1, augment=1))
+            evaluate(run.instances.take(slice(SHARED_ROWS)), first)
             warm.add(key)
         done += _do_one(
             run, file, replace(request, shard=turned(request.shard, place)), (before / total, run.work / total)

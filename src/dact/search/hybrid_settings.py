@@ -8,8 +8,6 @@ from dact.kernels import descent
 from dact.search.searcher import AUTO
 from dact.threads import workers
 
-WARPS = 4
-"""Walks of one instance per multiprocessor of a GPU. More fit, but are slower."""
 SWAP_MARGIN = 3.0
 """Exchanges between routes are tried where a descent ends this many mean lengths of a leg above the current tour, or
 below: tours that are worse are hardly ever accepted."""
@@ -130,5 +128,5 @@ def _moves(config: HybridConfig, depots: int) -> tuple[str, ...]:
 def usual_walks(device: torch.device) -> int:
     """Walks of one instance that fill the device."""
     if device.type == "cuda":
-        return WARPS * torch.cuda.get_device_properties(device).multi_processor_count
+        return descent.rows_in_flight(device)
     return workers()

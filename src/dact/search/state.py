@@ -27,9 +27,12 @@ def start_state(tour_BN: Tensor, cost_B: Tensor, stream_B: Tensor) -> SearchStat
 
 
 def remembering(state: SearchState, length: int, depots: int) -> SearchState:
-    """The same, which keeps the fingerprints of so many tours from now on, unless it does already."""
-    if length == 0 or state.recent_BL is not None:
+    """The same, which keeps the fingerprints of so many tours from now on: its own, if it has kept as many so far."""
+    kept = 0 if state.recent_BL is None else state.recent_BL.shape[1]
+    if kept == length:
         return state
+    if length == 0:
+        return replace(state, recent_BL=None)
     recent_BL = torch.zeros(len(state.cost_B), length, dtype=torch.long, device=state.cost_B.device)
     return remembered(replace(state, recent_BL=recent_BL), depots)
 

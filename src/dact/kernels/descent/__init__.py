@@ -17,12 +17,13 @@ from torch import Tensor
 from dact.kernels.descent.job import COUNTS, KICKS, KickConfig, Launch, Rows, Terrain, start_rows, tour_cost
 from dact.kernels.descent.moves import NEIGHBOURHOODS, SWAP_STAR, USUAL, codes, cuts
 from dact.kernels.descent.terrain import make_terrain
-from dact.kernels.launch import MULTIPROCESSORS
 
 LOOKS = 1_200
 """Looks per row and launch: some tens of milliseconds on a GPU. A CPU begins with so many for all rows of a thread."""
-FEW_ROWS, LOOKS_OF_FEW = 4 * MULTIPROCESSORS, 3_600
-"""On a GPU, so many rows run at the same time and may have more looks: 22 milliseconds at most with 1,000 nodes."""
+LOOKS_OF_FEW, FEW_NODES = 3_600, 1_100
+"""The same where all rows run at the same time, on tours of so many nodes at most: 22 milliseconds at 1,000 nodes."""
+WARPS = 4
+"""Rows of one instance for each multiprocessor of a GPU. More fit, but are slower."""
 LAUNCH_SECONDS = 0.015
 """About how long a launch on a CPU takes: the number of looks follows from it."""
 FEWEST_LOOKS, MOST_LOOKS = 8, 1 << 20
@@ -43,13 +44,19 @@ def launch(work: Launch) -> None:
         launch_numba(work)
 
 
+def rows_in_flight(device: torch.device) -> int:
+    """Rows of one instance that fill a GPU."""
+    return WARPS * int(torch.cuda.get_device_properties(device).multi_processor_count)
+
+
 def looks_at_once(rows: Rows, threads: int) -> int:
     """Looks per row of a launch, after which the host can stop the search: fewer where a CPU's threads have many rows.
 
     Where launches end makes no difference to the tours.
     """
     if rows.work_RN.is_cuda:
-        return LOOKS_OF_FEW if len(rows.work_RN) <= FEW_ROWS else LOOKS
+        few = len(rows.work_RN) <= rows_in_flight(rows.work_RN.device) and rows.work_RN.shape[1] <= FEW_NODES
+        return LOOKS_OF_FEW if few else LOOKS
     return max(FEWEST_LOOKS, LOOKS * threads // len(rows.work_RN))
 
 
@@ -174,6 +181,7 @@ __all__ = [
     "looks_next",
     "make_terrain",
     "needs_compiling",
+    "rows_in_flight",
     "start_rows",
     "tour_cost",
 ]

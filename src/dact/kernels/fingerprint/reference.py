@@ -1,7 +1,7 @@
 """Reference in plain PyTorch: the sum of hashed legs, which wraps around.
 
 A leg has no direction, copies of the depot are one place, and a leg between two of them counts nothing. So whole routes
-may be turned round or change places without changing the number.
+may be turned round or change places without changing the number, also where lengths depend on the direction.
 """
 
 import torch

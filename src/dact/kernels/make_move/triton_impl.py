@@ -39,16 +39,16 @@ def source(place, first, second, N, OPERATOR: tl.constexpr):
         over_start = (first > second) | (first == 0)
         low = tl.where(over_start, second + 1, first)
         high = tl.where(over_start, tl.where(first == 0, N, first) - 1, second)
-        source = tl.where((place >= low) & (place <= high), low + high - place, place)
+        origin = tl.where((place >= low) & (place <= high), low + high - place, place)
     elif OPERATOR == "insert":
         forward = first < second
         landing = tl.where(forward, second, tl.minimum(second + 1, first))
         left = forward & (place >= first) & (place < landing)
         right = (first >= second) & (place > landing) & (place <= first)
-        source = tl.where(place == landing, first, place + left.to(tl.int32) - right.to(tl.int32))
+        origin = tl.where(place == landing, first, place + left.to(tl.int32) - right.to(tl.int32))
     else:
-        source = tl.where(place == first, second, tl.where(place == second, first, place))
-    return source
+        origin = tl.where(place == first, second, tl.where(place == second, first, place))
+    return origin
 
 
 @triton.jit

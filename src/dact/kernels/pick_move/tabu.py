@@ -1,6 +1,6 @@
 """Moves that lead back to a recent tour are drawn again: the reference.
 
-Shape letters: B rows, N positions, L recent tours, K draws to spare.
+Shape letters: B rows, N positions, L recent tours.
 """
 
 from typing import NamedTuple

@@ -145,16 +145,16 @@ def _chosen(
 
 @triton.jit
 def _leads_back(
-    place, partner, row, tour_ptr, recent_ptr, length, depots, N,
+    place, partner, row, tour_ptr, recent_ptr, length, dummies, N,
     P: tl.constexpr, L: tl.constexpr, OPERATOR: tl.constexpr,
 ):  # fmt: skip
-    """Is the tour after the move one of the recent ones?"""
+    """Is the tour after the move one of the recent ones, of which there are `length` in L places?"""
     place_P, recent_L = tl.arange(0, P), tl.arange(0, L)
     inside_P = place_P < N
     tour_ptr += row * N
     node_P = tl.load(tour_ptr + source(place_P, place, partner, N, OPERATOR), mask=inside_P, other=0)
     next_P = tl.load(tour_ptr + source((place_P + 1) % N, place, partner, N, OPERATOR), mask=inside_P, other=0)
-    after = fingerprint(node_P, next_P, inside_P, depots)
+    after = fingerprint(node_P, next_P, inside_P, dummies)
     known_L = tl.load(recent_ptr + row * length + recent_L, mask=recent_L < length, other=0)
     return tl.sum(((known_L == after) & (recent_L < length)).to(tl.int32), 0) > 0
 
@@ -163,7 +163,7 @@ def _leads_back(
 def _choose_kernel(
     query_ptr, key_ptr, w1_ptr, b1_ptr, w2_ptr, b2_ptr, w3_ptr, b3_ptr, tour_ptr, last_ptr, load_ptr, room_ptr,
     mask_ptr, closed_ptr, depots, value_ptr, draw_ptr, move_ptr, log_prob_ptr, recent_ptr, stream_ptr,
-    query_aspect, key_aspect, slope, N, rows, length, copies,
+    query_aspect, key_aspect, slope, N, rows, length, dummies,
     S: tl.constexpr, H: tl.constexpr, K: tl.constexpr, C: tl.constexpr, KIND: tl.constexpr, IDLE: tl.constexpr,
     W: tl.constexpr, M: tl.constexpr, T: tl.constexpr, P: tl.constexpr, BLOCKS: tl.constexpr,
     Q: tl.constexpr, DTYPE: tl.constexpr, PRECISION: tl.constexpr, SCALE: tl.constexpr, L: tl.constexpr,
@@ -187,7 +187,7 @@ def _choose_kernel(
     if L > 0:
         spare = mixed(~tl.load(stream_ptr + row))
         tries = 1
-        back = _leads_back(place, partner, row, tour_ptr, recent_ptr, length, copies, N, P, L, OPERATOR)
+        back = _leads_back(place, partner, row, tour_ptr, recent_ptr, length, dummies, N, P, L, OPERATOR)
         while back & (tries < TRIES):
             spare = spare + GROWTH + GROWTH
             place, partner, mass = _chosen(
@@ -195,7 +195,7 @@ def _choose_kernel(
                 tour_ptr, last_ptr, load_ptr, room_ptr, mask_ptr, closed_ptr, depots, value_ptr, query_aspect,
                 key_aspect, slope, N, S, H, K, C, KIND, IDLE, W, M, T, P, BLOCKS, Q, DTYPE, PRECISION,
             )  # fmt: skip
-            back = _leads_back(place, partner, row, tour_ptr, recent_ptr, length, copies, N, P, L, OPERATOR)
+            back = _leads_back(place, partner, row, tour_ptr, recent_ptr, length, dummies, N, P, L, OPERATOR)
             tries += 1
     tl.store(move_ptr + 2 * row, place.to(tl.int64))
     tl.store(move_ptr + 2 * row + 1, partner.to(tl.int64))
@@ -261,7 +261,7 @@ def _shape(query_SBNE: Tensor, key_SBND: Tensor, network: Aggregation) -> dict[s
 
 
 def _recent(tabu: Tabu | None) -> tuple[tuple[Tensor | None, ...], tuple[int, int], dict[str, Any]]:
-    """Kernel arguments: fingerprints and streams, the number of the first and of depots, and compiled sizes."""
+    """Kernel arguments: fingerprints and streams; how many fingerprints a row has, and depots; sizes compiled for."""
     if tabu is None:
         return (None, None), (0, 0), {"L": 0, "OPERATOR": "", "TRIES": 0, "GROWTH": GROWTH}
     length = tabu.recent_BL.shape[1]

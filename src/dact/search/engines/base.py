@@ -23,8 +23,9 @@ class SearchConfig:
     patience: int = 250
     """Steps without a better solution after which a row goes back to its incumbent (T_r)."""
     tabu: int = 0
-    """A move that leads back to a tour of the last so many steps is drawn again, up to seven times. 0: as in the paper,
-    where only the last pair is closed."""
+    """A move that leads back to one of the last so many tours is drawn again, up to seven times. The current tour is
+    one of them, so that it takes 2 to keep a step from being undone. 0: as in the paper, where only the last pair is
+    closed."""
     greedy: bool = False
     """Take the most probable move instead of drawing one."""
     steady: bool = False
@@ -60,7 +61,7 @@ class Engine(Searcher, Protocol):
     """Searches with a policy. Training asks for more than the loop does."""
 
     def step(self, batch: Batch, state: SearchState) -> Step:
-        """One step, with its moves and their log-probabilities.
+        """One step, with its moves and their log-probabilities. Not with `tabu`, where a move is one of several draws.
 
         Kernels are launched one by one, so a caller may capture them in its own graph.
         """
