@@ -22,7 +22,7 @@ Patience = Annotated[
 Tabu = Annotated[
     int,
     typer.Option(
-        help="policy: do not make one of the last so many tours again (1024 at most) while others are drawn; 0: the paper."
+        help="policy: do not go back to the last so many tours (1024 at most) if a draw leads elsewhere; 0: the paper."
     ),
 ]
 Precision = Annotated[
