@@ -1,7 +1,6 @@
 """The hybrid search: rounds of kicks and descents behind the same loop as the policy's."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -10,16 +9,9 @@ import dact
 from begun import is_permutation
 from dact.instances import check, generate_set, read
 from dact.kernels.descent import (
-    FEWEST_LOOKS,
-    LAUNCH_SECONDS,
-    LOOKS,
-    LOOKS_OF_FEW,
-    MOST_LOOKS,
     NEIGHBOURHOODS,
     codes,
     launch,
-    looks_at_once,
-    looks_next,
 )
 from dact.kernels.descent.job import COUNTS
 from dact.kernels.descent.reference import best_moves_reference
@@ -146,35 +138,6 @@ def test_a_descent_cut_short_counts(problem_name: str, monkeypatch: pytest.Monke
     after = searcher.advance(rows, state, 1)
     assert is_permutation(after.incumbent_BN).all()
     assert (after.incumbent_cost_B < state.cost_B).any()
-
-
-class Tours:
-    """Tours on a GPU, as far as the length of launches depends on them."""
-
-    is_cuda, device = True, "cuda"
-
-    def __init__(self, *shape: int) -> None:
-        self.shape = shape
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-
-def test_one_file_on_a_gpu_has_more_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows that all run at the same time may have longer launches, unless their tours are very long."""
-    monkeypatch.setattr("dact.kernels.descent.rows_in_flight", lambda device: 528)
-    shapes = ((528, 1000), (529, 1000), (528, 5000))
-    looks = [looks_at_once(SimpleNamespace(work_RN=Tours(*shape)), 1) for shape in shapes]  # type: ignore[arg-type]
-    assert looks == [LOOKS_OF_FEW, LOOKS, LOOKS]
-
-
-def test_launches_take_as_long_as_they_should() -> None:
-    """After a short launch on a CPU the next one has up to twice the looks, after a long one fewer, but some."""
-    none_R, wanted = torch.zeros(5, dtype=torch.bool), LAUNCH_SECONDS
-    assert [looks_next(none_R, 100, seconds) for seconds in (0, wanted / 4, wanted, 4 * wanted)] == [200, 200, 100, 25]
-    assert looks_next(none_R, FEWEST_LOOKS, 10) == FEWEST_LOOKS
-    assert looks_next(none_R, MOST_LOOKS, 0) == MOST_LOOKS
-    assert looks_next(torch.tensor([True, True, True, False, False]), 100, 0) == 100
 
 
 @pytest.mark.parametrize("problem", ["tsp", "cvrp"])

@@ -36,7 +36,6 @@ class SearchConfig:
             raise ValueError(f"operator '{self.operator}' is not one of {', '.join((AUTO, *OPERATORS))}")
         if not 1 <= self.patience < 2**31:
             raise ValueError(f"patience {self.patience} is {'below 1' if self.patience < 1 else 'not below 2^31'}")
-
         if not 0 <= self.tabu <= MOST_TABU:
             raise ValueError(f"tabu {self.tabu} is not between 0 and {MOST_TABU}")
         if self.tabu and self.greedy:
