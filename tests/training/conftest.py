@@ -87,11 +87,12 @@ def make_learner():
         rows: int = 8,
         operator="two_opt",
         idle=True,
+        tabu=0,
         curriculum: CurriculumConfig = PAPERS,
         network: NetworkConfig = DUAL,
         **ppo,
     ) -> Learner:
-        task = Task(problem=PROBLEMS[problem].with_idle_moves(idle), operator=operator)
+        task = Task(problem=PROBLEMS[problem].with_idle_moves(idle), operator=operator, tabu=tabu)
         source = InstanceSource(problem=task.problem, size=size, rows=rows)
         runtime = RuntimeConfig(device="cpu").resolved()
         policy, critic = fresh_networks(network.policy_config(task.problem.features), seed)

@@ -31,6 +31,7 @@ OUR_RECIPE = {"update_epochs": 1, "share": 0.5, "entropy_bonus": 1e-3, "smoothin
 ENTROPY_SHARE = {"update_epochs": 2, "share": 0.5, "entropy_share": 0.02}
 AGES = {"curriculum": CurriculumConfig(ages=8, restart=3)}
 SINGLE_ASPECT = {"network": NetworkConfig(encoder="single", dim=128, head_dim=32)}
+TABU = {"tabu": 8, "group": 4, "share": 0.5}
 GROUPS = AGES | {"group": 4, "share": 0.5, "scale": "group"}
 
 
@@ -106,9 +107,13 @@ def gpu_learner(make_learner, graph: bool, problem: str = "tsp", precision: str 
         {"idle": False, **OUR_RECIPE},
         {**AGES, **OUR_RECIPE},
         {**OUR_RECIPE, **GROUPS},
+        {**OUR_RECIPE, **TABU},
         SINGLE_ASPECT,
     ],
-    ids=["the paper's", "ours", "a share", "without idle moves", "rows of all ages", "groups", "a single aspect"],
+    ids=[
+        *("the paper's", "ours", "a share", "without idle moves", "rows of all ages", "groups", "recent tours"),
+        "a single aspect",
+    ],
 )
 def test_captured_equals_called(make_learner, problem_name, options):
     """Segments and warm-up steps as CUDA graphs end where plain calls end, with two sizes in turn."""
@@ -162,10 +167,11 @@ def test_no_synchronisation(make_learner, problem_name):
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+@pytest.mark.parametrize("tabu", [0, 8])
 @pytest.mark.parametrize(("precision", "most"), [("float32", 1e-4), ("float16", 5e-3)])
-def test_engine_and_update_agree(make_learner, problem_name, precision, most):
+def test_engine_and_update_agree(make_learner, problem_name, precision, most, tabu):
     """The mean |log ratio| of the moves an engine draws, by its own account and by the update's first pass."""
-    learner = gpu_learner(make_learner, False, problem_name, precision)
+    learner = gpu_learner(make_learner, False, problem_name, precision, tabu=tabu)
     batch, state = learner.buffers.batch, learner.buffers.state
     _, segment = rollout(learner.engine, learner.task, batch, state, 4)
     now = evaluate_segment(learner.networks, segment)

@@ -60,7 +60,7 @@ def time_batch(config: TrainConfig, *, repeats: int = 3) -> BatchTiming:
 
 def _learner(config: TrainConfig, source: InstanceSource) -> Learner:
     runtime = config.runtime.resolved()
-    task = Task(problem=source.problem, operator=config.operator)
+    task = Task(problem=source.problem, operator=config.operator, tabu=config.tabu)
     policy, critic = fresh_networks(config.network.policy_config(task.problem.features, config.critic), config.seed)
     networks = make_networks(policy, critic, runtime, source.length())
     graph = runtime.graph == "true"

@@ -17,7 +17,7 @@ from dact.search.hybrid import HybridSearcher, HybridState
 from dact.search.hybrid_settings import HybridConfig, usual_walks
 from dact.search.loop import End, Pace, SearchRun, Snapshot, Watcher, best_costs, run
 from dact.search.searcher import AUTO, Searcher
-from dact.search.state import SearchState, start_state
+from dact.search.state import SearchState, remembering, start_state
 from dact.search.step import NEVER, look, step
 from dact.search.stop import Stop
 from dact.search.trace import Trace, TracePoint
@@ -51,6 +51,7 @@ __all__ = [
     "captured",
     "engine_for",
     "look",
+    "remembering",
     "rows_at_once",
     "run",
     "search_batch",

@@ -32,7 +32,8 @@ log = logging.getLogger(__name__)
 FIXED = (
     *("problem", "size", "sizes", "schedule.rows", "ppo.smoothing", "ppo.entropy_share", "ppo.group"),
     *("seed", "schedule.horizon", "ppo.segment", "curriculum.horizons", "curriculum.ages"),
-    *("operator", "idle_moves", *(f"validation.{name}" for name in ("file", "count", "seed", "steps", "patience"))),
+    *("operator", "idle_moves", "tabu"),
+    *(f"validation.{name}" for name in ("file", "count", "seed", "steps", "patience")),
 )
 """Settings that cannot change when a run is resumed, besides networks, instances and the guide: they fix tensors,
 units of progress, or how the best costs were measured."""
@@ -130,7 +131,7 @@ def make_trainer(
 ) -> Trainer:
     """Build the trainer of a run on its device, CUDA graphs included."""
     runtime = config.runtime.resolved()
-    task = Task(problem=config.searched_problem(), operator=config.operator)
+    task = Task(problem=config.searched_problem(), operator=config.operator, tabu=config.tabu)
     copies = config.ppo.group or 1
     name = f"schedule.rows over ppo.group {copies}:" if config.ppo.group else "schedule.rows"
     rows = copies * team.part_of(config.schedule.rows // copies, name)

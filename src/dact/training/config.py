@@ -9,6 +9,7 @@ from dact import settings
 from dact.operators import OPERATORS
 from dact.policy import CriticConfig, DecoderConfig, EncoderConfig, PolicyConfig, PositionConfig
 from dact.problems import PROBLEMS, InstanceConfig, Problem
+from dact.search import SearchConfig
 from dact.training.curriculum import CurriculumConfig, ScheduleConfig
 from dact.training.guide import GuideConfig
 from dact.training.networks import RuntimeConfig
@@ -91,6 +92,8 @@ class TrainConfig:
     operator: str = "two_opt"
     idle_moves: bool = True
     """Allow 2-opt moves that change no route."""
+    tabu: int = 0
+    """Draw moves again that lead back to one of the last so many tours, in rollouts and in validation."""
     instances: InstanceConfig = field(default_factory=InstanceConfig)
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
@@ -108,6 +111,7 @@ class TrainConfig:
             raise ValueError(f"operator '{self.operator}' is not one of {', '.join(OPERATORS)}")
         if not self.idle_moves and self.operator != "two_opt":
             raise ValueError(f"idle_moves = false goes with the operator two_opt, not with {self.operator}")
+        SearchConfig(tabu=self.tabu)
         for size in (self.size, *self.sizes):
             settings.check_size(size)
         if len(set(self.sizes)) < len(self.sizes):

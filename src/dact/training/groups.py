@@ -64,7 +64,7 @@ def group_rollout(
         advantage_TB = credit.return_TB - credit.baseline_TB
         move_C, weight_C = choose(advantage_TB.abs().view(-1), count, draw_M, FLOOR)
         after = replace(after, stream_B=stream_ZB[-1])
-    credit = Credit(*(x_TB.view(1, -1)[:, move_C] for x_TB in credit))
+    credit = Credit(*(x_TB.reshape(1, -1)[:, move_C] for x_TB in credit))
     return after, _record(task, batch, steps, move_C, weight_C, credit)
 
 

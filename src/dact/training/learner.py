@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 
 from dact.kernels.row_draws import new_streams
 from dact.problems import Batch
-from dact.search import NEVER, Engine, SearchState, captured, start_state
+from dact.search import NEVER, Engine, SearchState, captured, remembering, start_state
 from dact.team import ALONE, Team
 from dact.training.buffers import Buffers, make_buffers, snapshot, write
 from dact.training.curriculum import CurriculumConfig
@@ -130,12 +130,13 @@ class Learner:
     def back_to_best(self) -> None:
         """Make the best solutions so far the current ones."""
         state = self.buffers.state
-        self.buffers.move_to(start_state(state.incumbent_BN, state.incumbent_cost_B, state.stream_B))
+        start = self._start(self.buffers.batch, state.incumbent_BN, state.incumbent_cost_B, state.stream_B)
+        self.buffers.move_to(start)
 
     def from_here(self) -> None:
         """Forget the best solutions: the current ones count as the best so far."""
         state = self.buffers.state
-        self.buffers.move_to(start_state(state.tour_BN, state.cost_B, state.stream_B))
+        self.buffers.move_to(self._start(self.buffers.batch, state.tour_BN, state.cost_B, state.stream_B))
 
     def read_metrics(self) -> dict[str, float]:
         """Means over the segments since the last call and over the team, and the bonus for entropy as it is now. Waits
@@ -226,7 +227,11 @@ class Learner:
         tour_BN = problem.greedy_start(batch) if greedy else problem.random_start(batch, first_B)
         if self.copies > 1:
             batch, tour_BN = copied(batch, self.copies), tour_BN.repeat_interleave(self.copies, 0)
-        return batch, start_state(tour_BN, batch.cost(tour_BN), stream_B)
+        return batch, self._start(batch, tour_BN, batch.cost(tour_BN), stream_B)
+
+    def _start(self, batch: Batch, tour_BN: Tensor, cost_B: Tensor, stream_B: Tensor) -> SearchState:
+        """The state of a search that begins with these tours and keeps as many recent ones as the task says."""
+        return remembering(start_state(tour_BN, cost_B, stream_B), self.task.tabu, batch.depots)
 
     def _capture(self, shared: bool) -> None:
         before = snapshot(self.tensors())

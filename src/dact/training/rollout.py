@@ -27,14 +27,16 @@ SEEN_PAIRS = 2_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """The problem and the operator that are trained on."""
+    """The problem and the search that are trained on."""
 
     problem: Problem
     operator: str
+    tabu: int = 0
+    """Recent tours that moves should not lead back to."""
 
     def search(self, patience: int = NEVER) -> SearchConfig:
         """Settings of the search in a rollout."""
-        return SearchConfig(operator=self.operator, patience=patience)
+        return SearchConfig(operator=self.operator, patience=patience, tabu=self.tabu)
 
 
 class Walk(NamedTuple):

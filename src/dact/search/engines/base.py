@@ -60,7 +60,8 @@ class Engine(Searcher, Protocol):
     """Searches with a policy. Training asks for more than the loop does."""
 
     def step(self, batch: Batch, state: SearchState) -> Step:
-        """One step, with its moves and their log-probabilities. Not with `tabu`, where a move is one of several draws.
+        """One step, with its moves and their log-probabilities: with `tabu` those of the draws that were made, whatever
+        was drawn before them.
 
         Kernels are launched one by one, so a caller may capture them in its own graph.
         """

@@ -80,7 +80,7 @@ class FusedEngine(StepByStep):
     @torch.no_grad()
     def step(self, batch: Batch, state: SearchState) -> Step:
         """One step, with its moves and their log-probabilities."""
-        assert self.config.tabu == 0
+        state = remembering(state, self.config.tabu, batch.depots)
         log_prob_B = torch.zeros(batch.rows, device=batch.device)
         move_B2 = self._pick(batch, state, log_prob_B)
         return Step(self._moved(batch, state, move_B2), move_B2, log_prob_B)

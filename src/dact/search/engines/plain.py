@@ -49,7 +49,7 @@ class PlainEngine(StepByStep):
     @torch.no_grad()
     def step(self, batch: Batch, state: SearchState) -> Step:
         """One step, with its moves and their log-probabilities."""
-        assert self.config.tabu == 0
+        state = remembering(state, self.config.tabu, batch.depots)
         moves = self._moves(batch, state)
         move_B2 = self._pick(batch, state, moves)
         return Step(self._moved(batch, state, move_B2), move_B2, moves.log_prob(move_B2))
