@@ -32,6 +32,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("gpu")
 
 
+@pytest.fixture(autouse=True)
+def _full_precision() -> None:
+    """A training sets the precision of all matrix products of its process: tests begin with PyTorch's own."""
+    torch.set_float32_matmul_precision("highest")
+
+
+@pytest.fixture(autouse=True)
+def _without_a_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that are not marked `gpu` are of a CPU on every machine, and so are the processes that they start."""
+    if "gpu" not in request.keywords:
+        monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+
+
 @pytest.fixture
 def data() -> Path:
     """The folder of public instances, where there is one."""

@@ -1,10 +1,14 @@
 """Instances that are not uniform."""
 
+import math
+from dataclasses import replace
+
 import pytest
 import torch
 
 from begun import begun
 from dact.problems import PROBLEMS, UNIFORM, Batch, InstanceConfig
+from dact.problems.capacity import feasible
 from dact.problems.distributions import ANY, DEMANDS, NODES, draw_capacity, draw_points
 
 X_LIKE = InstanceConfig(nodes=ANY, depot=ANY, demand=ANY, capacity="routes")
@@ -95,6 +99,31 @@ def test_capacity_follows_the_triangle():
     assert room.quantile((6 - 3) / (25 - 3)).item() == pytest.approx(6, rel=0.05)
 
 
+def test_bands_are_equal_parts_of_the_routes():
+    """Together they are the whole distribution, each lies beyond the one before, and has the depots that it needs."""
+    config = InstanceConfig(capacity="routes", bands=3)
+    demand = torch.full((20000, 10), 100)
+    rooms = [draw_capacity(band, demand, torch.Generator().manual_seed(1)).float() / 100 for band in config.each_band()]
+    whole = draw_capacity(config, demand, torch.Generator().manual_seed(1)).float() / 100
+    assert rooms[0].max() <= rooms[1].min() + 0.01
+    assert rooms[1].max() <= rooms[2].min() + 0.01
+    shares = torch.tensor([0.1, 0.5, 0.9])
+    torch.testing.assert_close(torch.cat(rooms).quantile(shares), whole.quantile(shares), rtol=0.02, atol=0)
+    depots = [band.depots(60) for band in config.each_band()]
+    assert depots[0] == config.depots(60) == 30
+    assert depots[0] > depots[1] > depots[2]
+    assert depots[1] == math.ceil(1.4 * 60 / rooms[1].min().item()) + 2
+
+
+@pytest.mark.parametrize("band", [0, 1, 2])
+def test_starts_of_a_band_are_feasible(band):
+    """Its depots suffice for its shortest routes."""
+    config = replace(X_LIKE, bands=3).each_band()[band]
+    batch = PROBLEMS["cvrp"].sample(30, 200, torch.Generator().manual_seed(band), config)
+    for tour_BN in (PROBLEMS["cvrp"].greedy_start(batch), begun("cvrp", batch).tour_BN):
+        assert feasible(batch, tour_BN).all()
+
+
 @pytest.mark.parametrize("demand", [*DEMANDS, ANY])
 @pytest.mark.parametrize("size", [5, 40])
 def test_starts_are_feasible(demand, size):
@@ -147,6 +176,9 @@ def test_fewer_depots():
         ({"demand": "1-100"}, "needs instances.capacity 'routes'"),
         ({"most_routes": -1}, "instances.most_routes -1 is negative"),
         ({"route_low": 7.0}, "must rise"),
+        ({"route_from": 0.5, "route_to": 0.5, "capacity": "routes"}, "must rise"),
+        ({"bands": 0}, "instances.bands 0 is not between 1 and 16"),
+        ({"bands": 2}, "bands need instances.capacity 'routes'"),
         ({"route_low": 1.0}, "must rise"),
     ],
 )

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from dact.problems import PROBLEMS
+from dact.problems import PROBLEMS, UNIFORM
 from dact.symmetries import SYMMETRIES
 from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer
@@ -73,7 +73,7 @@ def test_random_tours_against_sets_of_legs():
 def test_solutions_are_good_and_paid_in_mean_legs(source):
     """All neighbours of the solution are worth its cost times the weight but for legs to depots; random tours less."""
     assert isinstance(source, GuidedSource)
-    solved, problem = source.solved[9], source.problem
+    solved, problem = source.solved[9, UNIFORM], source.problem
     stream_P = torch.arange(solved.rows)
     start_PN = problem.random_start(solved, stream_P)
     random_P = legs_alike(start_PN, solved.near_BN2, solved.depots)
@@ -85,7 +85,7 @@ def test_solutions_are_good_and_paid_in_mean_legs(source):
 
 def test_rows_are_drawn_with_their_solutions(source):
     """Under one of the symmetries, with the neighbours of the same instance."""
-    drawn, solved = source.sample(torch.Generator().manual_seed(2)), source.solved[9]
+    drawn, solved = source.sample(torch.Generator().manual_seed(2)), source.solved[9, UNIFORM]
     assert isinstance(drawn, SolvedBatch)
     for row in range(drawn.rows):
         turned = torch.einsum("kxy,ny->knx", SYMMETRIES, drawn.coordinates_BN2[row] - 0.5) + 0.5

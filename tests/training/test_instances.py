@@ -13,7 +13,7 @@ from dact.problems import PROBLEMS, InstanceConfig
 from dact.training import train_command
 from dact.training.config import from_dict, to_toml
 from dact.training.instances import InstanceSource
-from dact.training.validation import ValidationConfig, validation_batch
+from dact.training.validation import ValidationConfig, validation_batches
 
 CONFIG = {
     "name": "general",
@@ -48,7 +48,7 @@ def test_validation_is_of_the_kind_trained_on():
     """Without a file, validation instances come from the training distribution, the same each time."""
     config = InstanceConfig(depot="centre", demand="50-100", capacity="routes")
     source = InstanceSource(problem=PROBLEMS["cvrp"], size=8, rows=2, config=config)
-    batches = [validation_batch(source, ValidationConfig(count=5)) for _ in range(2)]
+    batches = [validation_batches(source, ValidationConfig(count=5))[0] for _ in range(2)]
     (first, reference), (second, _) = batches
     assert reference is None
     assert first.rows == 5
@@ -62,7 +62,7 @@ def test_validation_keeps_the_usual_depots():
     config = InstanceConfig(most_routes=14)
     source = InstanceSource(problem=PROBLEMS["cvrp"], size=50, rows=2, config=config)
     assert source.length() == 64
-    assert validation_batch(source, ValidationConfig(count=3))[0].length == 70
+    assert validation_batches(source, ValidationConfig(count=3))[0][0].length == 70
 
 
 @pytest.mark.parametrize("problem_name", sorted(PROBLEMS))
@@ -74,7 +74,7 @@ def test_files_that_do_not_fit_are_refused(tmp_path, problem_name):
 
     def batch(problem, size, count):
         source = InstanceSource(problem=PROBLEMS[problem], size=size, rows=1)
-        return validation_batch(source, ValidationConfig(file=str(path), count=count))
+        return validation_batches(source, ValidationConfig(file=str(path), count=count))[0]
 
     assert batch(problem_name, 9, 2)[0].rows == 2
     for wrong, said in (

@@ -110,9 +110,9 @@ def test_validations_have_their_patience(tmp_path, tiny):
         validation, learner = trainer.validation, trainer.learner
         search = SearchConfig(operator=config.operator, patience=patience)
         engine = learner.networks.engine(learner.task.problem, search)
-        batch, tour_BN = validation.batch, validation.starts.tour_BN
-        start = start_state(tour_BN, batch.cost(tour_BN), validation.starts.stream_R)
-        cost_B = engine.advance(batch, start, 20).incumbent_cost_B
+        part = validation.parts[0]
+        start = start_state(part.starts.tour_BN, part.batch.cost(part.starts.tour_BN), part.starts.stream_R)
+        cost_B = engine.advance(part.batch, start, 20).incumbent_cost_B
         found.append(validation.measure().cost)
         assert found[-1] == pytest.approx(cost_B.mean().item())
     assert found[0] != pytest.approx(found[1])

@@ -78,8 +78,8 @@ def test_stopped_and_resumed(tmp_path, tiny, problem_name, changes):
 def test_validation_searches_so_too(tmp_path, tiny):
     """Weights are chosen by the search that they are trained for."""
     trainer = make_trainer(tiny(tabu=8), tmp_path, Silence())
-    assert trainer.examiner.validation.engine.config.tabu == 8
-    assert make_trainer(tiny(), tmp_path / "other", Silence()).examiner.validation.engine.config.tabu == 0
+    assert trainer.examiner.validation.parts[0].engine.config.tabu == 8
+    assert make_trainer(tiny(), tmp_path / "other", Silence()).examiner.validation.parts[0].engine.config.tabu == 0
 
 
 def test_it_cannot_change_later(tmp_path, tiny, train):

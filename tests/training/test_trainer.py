@@ -69,7 +69,7 @@ def test_every_size_has_its_turn(tmp_path, tiny):
         assert sorted(sizes) == [5, 7, 8]
         orders.append(tuple(sizes))
     assert len(set(orders)) > 1
-    assert trainer.validation.batch.length == 6
+    assert trainer.validation.parts[0].batch.length == 6
 
 
 def test_resuming_drops_rows_behind_the_checkpoint(tmp_path, train):

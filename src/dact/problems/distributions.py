@@ -7,6 +7,7 @@ Shape letters: B rows, N nodes, C clusters, T tries.
 
 import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import torch
 from torch import Generator, Tensor
@@ -29,6 +30,7 @@ DEMANDS: dict[str, tuple[int, int]] = {
 """Smallest and largest demand. The large demands of `quadrant` and `many-small` are drawn separately."""
 CAPACITIES = ("kool", "routes")
 ANY = "any"
+MOST_BANDS = 16
 MOST_CLUSTERS = 8
 CLUSTER_WIDTH = 0.04
 """Density falls as exp(-distance / width) around a seed."""
@@ -54,6 +56,12 @@ class InstanceConfig:
     route_mode: float = 6.0
     route_high: float = 25.0
     """Customers on a full route, drawn for each instance from this triangular distribution."""
+    route_from: float = 0.0
+    route_to: float = 1.0
+    """Only the routes between these shares of the distribution: 0 to 0.5 are the shorter half."""
+    bands: int = 1
+    """So many equal parts of the routes, which batches have in turn. A batch needs depots for its shortest routes, and
+    with one band nearly all instances have far more than they would have in a search of their own."""
     most_routes: int = 0
     """Depots in a tour; 0: the paper's number where that is enough. Fewer make tours shorter, and training faster."""
 
@@ -68,6 +76,13 @@ class InstanceConfig:
                 f"instances.route_low, route_mode and route_high are {self.route_low:g}, {self.route_mode:g} and "
                 f"{self.route_high:g}, but must rise from 2 or more"
             )
+        if not 0 <= self.route_from < self.route_to <= 1:
+            ends = f"{self.route_from:g} and {self.route_to:g}"
+            raise ValueError(f"instances.route_from and route_to are {ends}, but must rise, within 0 and 1")
+        if not 1 <= self.bands <= MOST_BANDS:
+            raise ValueError(f"instances.bands {self.bands} is not between 1 and {MOST_BANDS}")
+        if self.capacity == "kool" and (self.route_from, self.route_to, self.bands) != (0, 1, 1):
+            raise ValueError("instances.route_from, route_to and bands need instances.capacity 'routes'")
         if not 0 <= self.most_routes <= MAX_NODES:
             fault = "negative" if self.most_routes < 0 else f"above {MAX_NODES}"
             raise ValueError(f"instances.most_routes {self.most_routes} is {fault}")
@@ -84,10 +99,17 @@ class InstanceConfig:
         """Is a setting used that only problems with vehicles have?"""
         return (self.depot, self.demand, self.capacity, self.most_routes) != ("uniform", "kool", "kool", 0)
 
+    def each_band(self) -> "tuple[InstanceConfig, ...]":
+        """The config of every band."""
+        width = (self.route_to - self.route_from) / self.bands
+        ends = [self.route_from + place * width for place in range(self.bands)] + [self.route_to]
+        return tuple(replace(self, route_from=low, route_to=high, bands=1) for low, high in pairwise(ends))
+
     def depots(self, customers: int) -> int:
         """Depots that suffice for all instances of a size: those asked for, or the paper's number."""
         if self.capacity == "routes":
-            needed, usual = math.ceil(DEPOT_ROOM * customers / self.route_low) + 2, 0
+            shortest = float(_route(self, torch.tensor(self.route_from)))
+            needed, usual = math.ceil(DEPOT_ROOM * customers / shortest) + 2, 0
         else:
             demand = sum(DEMANDS[self.demand]) / 2
             needed = math.ceil(DEPOT_ROOM * customers * demand / capacity_for(customers)) + 2
@@ -147,13 +169,18 @@ def draw_demand(config: InstanceConfig, points_BN2: Tensor, generator: Generator
 
 def draw_capacity(config: InstanceConfig, demand_BN: Tensor, generator: Generator) -> Tensor:
     """(B,) capacities for routes of a length from the triangular distribution; each customer fits a vehicle."""
-    low, mode, high = config.route_low, config.route_mode, config.route_high
     share_B = torch.rand(demand_BN.shape[0], generator=generator, device=generator.device)
-    rising_B = low + (share_B * (high - low) * (mode - low)).sqrt()
-    falling_B = high - ((1 - share_B) * (high - low) * (high - mode)).sqrt()
-    route_B = torch.where(share_B < (mode - low) / (high - low), rising_B, falling_B)
+    route_B = _route(config, config.route_from + share_B * (config.route_to - config.route_from))
     wanted_B = (route_B * demand_BN.float().mean(1)).ceil().long()
     return torch.maximum(wanted_B, demand_BN.amax(1))
+
+
+def _route(config: InstanceConfig, share_B: Tensor) -> Tensor:
+    """(B,) customers on a full route, below which there are these shares of the triangular distribution."""
+    low, mode, high = config.route_low, config.route_mode, config.route_high
+    rising_B = low + (share_B * (high - low) * (mode - low)).sqrt()
+    falling_B = high - ((1 - share_B) * (high - low) * (high - mode)).sqrt()
+    return torch.where(share_B < (mode - low) / (high - low), rising_B, falling_B)
 
 
 def _kind(asked: str, known: tuple[str, ...], rows: int, generator: Generator, first: int = 0) -> Tensor:

@@ -15,7 +15,7 @@ import torch
 from torch import Generator, Tensor
 
 from dact.kernels.row_draws import new_streams
-from dact.problems import Batch
+from dact.problems import Batch, InstanceConfig
 from dact.search import Stop, search_batch
 from dact.search.hybrid import HybridSearcher
 from dact.search.hybrid_settings import HybridConfig
@@ -78,12 +78,12 @@ class SolvedBatch(Batch):
 class GuidedSource(InstanceSource):
     """Draws from solved instances."""
 
-    solved: Mapping[int, SolvedBatch]
-    """By size."""
+    solved: Mapping[tuple[int, InstanceConfig], SolvedBatch]
+    """By size and kind."""
 
     def sample(self, generator: Generator, rows: int | None = None) -> Batch:
         """Random rows on the generator's device."""
-        return self.solved[self.size].drawn(generator, rows or self.rows)
+        return self.solved[self.size, self.config].drawn(generator, rows or self.rows)
 
 
 def guided(source: InstanceSource, config: GuideConfig, generator: Generator) -> InstanceSource:
@@ -91,7 +91,7 @@ def guided(source: InstanceSource, config: GuideConfig, generator: Generator) ->
     if config.weight == 0:
         return source
     log.info("solving %s instances for the guide, %s rounds each", f"{config.instances:,}", f"{config.rounds:,}")
-    solved = {each.size: _solved(each, config, generator) for each in source.each()}
+    solved = {(each.size, each.config): _solved(each, config, generator) for each in source.each()}
     return GuidedSource(**vars(source), solved=solved)
 
 

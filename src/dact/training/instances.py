@@ -20,8 +20,9 @@ class InstanceSource:
     """Sizes to train on, if there are several."""
 
     def each(self) -> "list[InstanceSource]":
-        """A source for each size that is trained on."""
-        return [replace(self, size=size, sizes=()) for size in self.sizes or (self.size,)]
+        """A source for each size and each band of routes that is trained on."""
+        sizes, bands = self.sizes or (self.size,), self.config.each_band()
+        return [replace(self, size=size, sizes=(), config=band) for size in sizes for band in bands]
 
     def sample(self, generator: Generator, rows: int | None = None) -> Batch:
         """A new batch on the generator's device."""
@@ -29,5 +30,5 @@ class InstanceSource:
 
     def length(self) -> int:
         """Positions in the longest tour, dummy depots included."""
-        sources = (replace(self, size=size) for size in (self.size, *self.sizes))
+        sources = replace(self, sizes=(self.size, *self.sizes)).each()
         return max(each.sample(torch.Generator(), rows=1).length for each in sources)

@@ -5,6 +5,7 @@ segment is one CUDA graph; on a CPU the same function is called. All rows of a b
 training sizes, each has a lane with its own buffers and graph; lanes share the networks and the optimiser.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -166,8 +167,10 @@ class Learner:
     def own(self) -> dict[str, Tensor]:
         """Tensors that differ between processes: instances, tours and sums."""
         everything = {"metrics_M": self.metrics_M}
-        for lane in self.lanes:
+        sizes = Counter(lane.source.size for lane in self.lanes)
+        for place, lane in enumerate(self.lanes):
             mark = f"{lane.source.size}." if len(self.lanes) > 1 else ""
+            mark += f"{place}." if sizes[lane.source.size] > 1 else ""
             parts = lane.buffers.tensors() | (lane.pool.tensors() if lane.pool is not None else {})
             everything |= {mark + name: x for name, x in parts.items()}
         return everything

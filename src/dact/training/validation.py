@@ -1,17 +1,18 @@
 """Validation: search from greedy starts on a fixed set of instances."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from dact.instances import InstanceSet, generate_set, read_set
 from dact.instances.arrays import FloatArray
-from dact.pipeline import Found, Pipeline
+from dact.pipeline import Found, Pipeline, Starts
 from dact.problems import Batch
-from dact.search import Snapshot, Stop, Watcher
+from dact.search import Engine, Snapshot, Stop, Watcher
 from dact.training.instances import InstanceSource
 from dact.training.networks import Networks
 from dact.training.rollout import Task
@@ -61,16 +62,27 @@ class Score:
     """Number of instances with reference costs."""
 
 
+class Part(NamedTuple):
+    """Instances that are searched together."""
+
+    engine: Engine
+    """Its own, with the graphs of its shape."""
+    pipeline: Pipeline
+    batch: Batch
+    starts: Starts
+    instances: InstanceSet | None
+
+    def search(self, steps: int, watch: Watcher | None) -> Found:
+        """From the same starts each time."""
+        return self.pipeline.search(self.batch, self.starts, Stop(steps=steps), watch)
+
+
 class Validation:
     """Validates networks with the weights they have when `measure` is called."""
 
     def __init__(self, networks: Networks, task: Task, source: InstanceSource, config: ValidationConfig) -> None:
         self.config = config
-        self.engine = networks.engine(task.problem, task.search(config.patience))
-        self.pipeline = Pipeline(problem=task.problem, searcher=self.engine, device=networks.device, seed=config.seed)
-        batch, self.instances = validation_batch(source, config)
-        self.batch = batch.to(networks.device)
-        self.starts = self.pipeline.starts(self.batch, range(self.batch.rows))
+        self.parts = [_part(networks, task, config, *each) for each in validation_batches(source, config)]
         self.seconds: float | None = None
         """Duration of `measure` without compilation, if known."""
 
@@ -85,39 +97,55 @@ class Validation:
 
         if stop():
             return None
-        self.engine.refresh()
+        for part in self.parts:
+            part.engine.refresh()
         found = self._search(self.config.steps, watch)
-        return None if found.run.interrupted else self._score(found.costs(self.instances))
+        if any(each.run.interrupted for each in found):
+            return None
+        instances = self.parts[0].instances
+        return _score(np.concatenate([each.costs(instances) for each in found]), instances)
 
     def estimate(self) -> None:
         """Estimate the duration of `measure` from a few steps."""
-        self._search(min(self.config.steps, 2 * self.engine.graph_steps))
+        self._search(min(self.config.steps, 2 * self.parts[0].engine.graph_steps))
 
-    def _search(self, steps: int, watch: Watcher | None = None) -> Found:
-        found = self.pipeline.search(self.batch, self.starts, Stop(steps=steps), watch)
-        self.seconds = found.run.seconds * self.config.steps / max(found.run.steps, 1)
+    def _search(self, steps: int, watch: Watcher | None = None) -> list[Found]:
+        found = [part.search(steps, watch) for part in self.parts]
+        self.seconds = sum(each.run.seconds * self.config.steps / max(each.run.steps, 1) for each in found)
         return found
 
-    def _score(self, cost_B: FloatArray) -> Score:
-        reference_B = None if self.instances is None else self.instances.reference_cost
-        mean = float(cost_B.mean())
-        if reference_B is None or np.isnan(reference_B).all():
-            return Score(mean)
-        compared = int((~np.isnan(reference_B)).sum())
-        return Score(mean, float(100 * np.nanmean(cost_B / reference_B - 1)), compared)
+
+def _part(
+    networks: Networks, task: Task, config: ValidationConfig, batch: Batch, instances: InstanceSet | None
+) -> Part:
+    engine = networks.engine(task.problem, task.search(config.patience))
+    pipeline = Pipeline(problem=task.problem, searcher=engine, device=networks.device, seed=config.seed)
+    batch = batch.to(networks.device)
+    return Part(engine, pipeline, batch, pipeline.starts(batch, range(batch.rows)), instances)
 
 
-def validation_batch(source: InstanceSource, config: ValidationConfig) -> tuple[Batch, InstanceSet | None]:
+def _score(cost_B: FloatArray, instances: InstanceSet | None) -> Score:
+    reference_B = None if instances is None else instances.reference_cost
+    mean = float(cost_B.mean())
+    if reference_B is None or np.isnan(reference_B).all():
+        return Score(mean)
+    compared = int((~np.isnan(reference_B)).sum())
+    return Score(mean, float(100 * np.nanmean(cost_B / reference_B - 1)), compared)
+
+
+def validation_batches(source: InstanceSource, config: ValidationConfig) -> list[tuple[Batch, InstanceSet | None]]:
     """The validation instances: from the file, or drawn on the CPU from the seed, uniform ones as in the published
-    sets. Instances of other distributions have a batch but no set.
+    sets. Instances of other distributions have a batch but no set, those of several bands a batch for each.
     """
     if config.file:
         instances = _read(Path(config.file), source, config.count)
     elif source.config.as_usual:
         instances = generate_set(source.problem.name, source.size, config.count, config.seed)
     else:
-        return source.sample(torch.Generator().manual_seed(config.seed), config.count), None
-    return source.problem.collate_set(instances), instances
+        generator, bands = torch.Generator().manual_seed(config.seed), replace(source, sizes=()).each()
+        count = -(-config.count // len(bands))
+        return [(each.sample(generator, count), None) for each in bands]
+    return [(source.problem.collate_set(instances), instances)]
 
 
 def _read(path: Path, source: InstanceSource, count: int) -> InstanceSet:
