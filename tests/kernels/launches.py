@@ -113,7 +113,9 @@ def launch_pick_move() -> None:
         if rows > 16:
             recent = make(rows, 64, dtype=torch.long), make(rows, dtype=torch.long)
             tabu = Tabu(settings["tour_BN"], *recent, two_opt, 10)
-            pick_move_triton(*pairs, network, clip=6.0, **settings, feasible=routes, tabu=tabu)
+            for log_prob in (None, make(rows)):
+                given = {"feasible": routes, "tabu": tabu, "log_prob_B": log_prob}
+                pick_move_triton(*pairs, network, clip=6.0, **settings, **given)
 
 
 def launch_open_pairs() -> None:
@@ -255,7 +257,7 @@ GROUPS = {
         launch_tiled_layers, 21, {"finish_kernel": 64, "finish_long_kernel": 320, "attend_kernel": 16}
     ),
     "pair logits": Group(launch_pair_logits, 2, {"_backward_kernel": 256}),
-    "picking": Group(launch_pick_move, 40, {"_rows_kernel": 16}),
+    "picking": Group(launch_pick_move, 48, {"_rows_kernel": 16}),
     "open pairs": Group(launch_open_pairs, 12),
     "moving": Group(launch_make_move, 2),
     "views": Group(launch_views, 13),

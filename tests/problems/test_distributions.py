@@ -178,6 +178,7 @@ def test_fewer_depots():
         ({"route_low": 7.0}, "must rise"),
         ({"route_from": 0.5, "route_to": 0.5, "capacity": "routes"}, "must rise"),
         ({"bands": 0}, "instances.bands 0 is not between 1 and 16"),
+        ({"bands": 2, "capacity": "routes", "most_routes": 30}, "bands 2 goes with most_routes = 0, not with 30"),
         ({"bands": 2}, "bands need instances.capacity 'routes'"),
         ({"route_low": 1.0}, "must rise"),
     ],

@@ -11,8 +11,13 @@ from dact.instances import generate_set
 from dact.policy import load_weights
 from dact.problems import PROBLEMS, InstanceConfig
 from dact.training import train_command
+from dact.training.checkpoint import load_checkpoint
+from dact.training.command import make_trainer
 from dact.training.config import from_dict, to_toml
 from dact.training.instances import InstanceSource
+from dact.training.keeping import CHECKPOINT
+from dact.training.recorder import Silence
+from dact.training.trainer import Limits
 from dact.training.validation import ValidationConfig, validation_batches
 
 CONFIG = {
@@ -23,6 +28,7 @@ CONFIG = {
     "validation": {"count": 4, "steps": 3, "every_batches": 1},
     "runtime": {"device": "cpu"},
 }
+BANDS = {"nodes": "any", "capacity": "routes", "bands": 3, "route_low": 2.0, "route_mode": 2.5, "route_high": 7.0}
 X_LIKE = {"nodes": "any", "depot": "any", "demand": "any", "capacity": "routes"}
 
 
@@ -55,6 +61,69 @@ def test_validation_is_of_the_kind_trained_on():
     assert (first.coordinates_BN2[:, 0] == 0.5).all()
     assert first.demand_BN[:, first.depots :].min() >= 50
     assert torch.equal(first.coordinates_BN2, second.coordinates_BN2)
+
+
+def test_bands_have_lanes_and_validations_of_their_own(tmp_path, tiny):
+    """Every batch has the depots of its band; all bands are measured, and count alike."""
+    config = tiny(problem="cvrp", sizes=[6, 7], instances=BANDS, validation={"count": 7, "every_batches": 0})
+    trainer = make_trainer(config, tmp_path, Silence())
+    learner, validation = trainer.learner, trainer.examiner.validation
+    expected = [band.depots(size) for size in (6, 7) for band in config.instances.each_band()]
+    assert [lane.buffers.batch.depots for lane in learner.lanes] == expected
+    assert len(set(expected)) > 2
+    assert sum(name.endswith("batch.coordinates_BN2") for name in learner.own()) == 6
+    assert [part.batch.rows for part in validation.parts] == [2, 2, 3]
+    assert [part.batch.depots for part in validation.parts] == expected[:3]
+    found = [part.search(config.validation.steps, None).costs() for part in validation.parts]
+    assert validation.measure().cost == pytest.approx(np.concatenate(found).mean())
+
+
+def test_an_interrupted_validation_ends(tmp_path, tiny):
+    """The parts behind the interruption are not begun, and the time that a validation takes is not guessed anew."""
+    config = tiny(problem="cvrp", instances=BANDS, validation={"count": 6, "steps": 40, "every_batches": 0})
+    validation = make_trainer(config, tmp_path, Silence()).examiner.validation
+    validation.measure()
+    before, searched = validation.seconds, []
+    for place, part in enumerate(validation.parts):
+        engine = part.engine
+        object.__setattr__(engine, "prepare", lambda *_, place=place: searched.append(place))
+    asked = iter([False, False, True])
+    assert validation.measure(lambda: next(asked, True)) is None
+    assert searched == [0]
+    assert validation.seconds == before
+
+
+def test_a_run_with_bands_goes_on(tmp_path, tiny):
+    """A run in parts ends as a whole one."""
+    config = tiny(problem="cvrp", sizes=[6, 7], instances=BANDS, validation={"every_batches": 0})
+
+    def trainer(name):
+        path = tmp_path / name / CHECKPOINT
+        checkpoint = load_checkpoint(path) if path.exists() else None
+        return make_trainer(config, tmp_path / name, Silence(), checkpoint=checkpoint)
+
+    whole = trainer("whole")
+    whole.run(Limits())
+    for stop in (4, 9):
+        trainer("parts").run(Limits(segments=stop))
+    resumed = trainer("parts")
+    resumed.run(Limits())
+    for name, x in resumed.learner.tensors().items():
+        assert torch.equal(x, whole.learner.tensors()[name]), name
+
+
+def test_a_guide_solves_every_band(tmp_path, tiny):
+    """Batches of a band draw from its own solved instances."""
+    guide = {"weight": 0.01, "instances": 3, "rounds": 2}
+    trainer = make_trainer(tiny(problem="cvrp", instances=BANDS, guide=guide), tmp_path, Silence())
+    depots = [lane.buffers.batch.depots for lane in trainer.learner.lanes]
+    assert depots == [solved.depots for solved in trainer.learner.lanes[0].source.solved.values()]
+
+
+def test_fewer_validation_instances_than_bands(tmp_path, tiny):
+    """Told in a sentence."""
+    with pytest.raises(ValueError, match=r"validation.count 2 is below the 3 of instances.bands"):
+        make_trainer(tiny(problem="cvrp", instances=BANDS, validation={"count": 2}), tmp_path, Silence())
 
 
 def test_validation_keeps_the_usual_depots():

@@ -1,10 +1,13 @@
 """Training on searches that do not go back to recent tours."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from dact.kernels.fingerprint import fingerprints
-from dact.training.checkpoint import load_checkpoint
+from dact.search import PlainEngine, SearchConfig, start_state
+from dact.training.checkpoint import load_checkpoint, save_checkpoint
 from dact.training.command import make_trainer
 from dact.training.curriculum import CurriculumConfig
 from dact.training.keeping import CHECKPOINT
@@ -77,16 +80,23 @@ def test_stopped_and_resumed(tmp_path, tiny, problem_name, changes):
 
 def test_validation_searches_so_too(tmp_path, tiny):
     """Weights are chosen by the search that they are trained for."""
-    trainer = make_trainer(tiny(tabu=8), tmp_path, Silence())
-    assert trainer.examiner.validation.parts[0].engine.config.tabu == 8
-    assert make_trainer(tiny(), tmp_path / "other", Silence()).examiner.validation.parts[0].engine.config.tabu == 0
+    costs = []
+    for length in (0, 64):
+        config = tiny(tabu=length, size=9, validation={"steps": 40})
+        validation = make_trainer(config, tmp_path / str(length), Silence()).examiner.validation
+        part = validation.parts[0]
+        engine = PlainEngine(part.pipeline.problem, part.engine.policy, SearchConfig(patience=250, tabu=length))
+        start = start_state(part.starts.tour_BN, part.batch.cost(part.starts.tour_BN), part.starts.stream_R)
+        costs.append(validation.measure().cost)
+        assert costs[-1] == pytest.approx(engine.advance(part.batch, start, 40).incumbent_cost_B.mean().item())
+    assert costs[0] != costs[1]
 
 
 def test_it_cannot_change_later(tmp_path, tiny, train):
     """The best cost so far was measured with it."""
     folder = tmp_path / "run"
     train(folder, tiny(tabu=8), segments=1)
-    with pytest.raises(ValueError, match="tabu"):
+    with pytest.raises(ValueError, match="setting 'tabu' of a run that goes on cannot change from 8 to 4"):
         train(folder, resume=folder, settings=["tabu=4"])
 
 
@@ -105,3 +115,18 @@ def test_pools_of_all_ages_know_their_own(make_learner, problem_name):
     replaced = (learner.buffers.state.recent_BL == fresh).all(1)
     assert replaced.any()
     assert not replaced.all()
+
+
+def test_runs_from_before_the_setting_go_on(tmp_path, tiny, train):
+    """Their checkpoints lack it, and what describes bands; they end where a run that has the defaults ends."""
+    folders = [tmp_path / name for name in ("old", "new")]
+    for folder in folders:
+        train(folder, tiny(problem="cvrp"), segments=4)
+    path = folders[0] / CHECKPOINT
+    checkpoint = load_checkpoint(path)
+    plain = {name: value for name, value in checkpoint.config.items() if name != "tabu"}
+    plain["instances"] = {name: plain["instances"][name] for name in ("nodes", "depot", "demand", "capacity")}
+    save_checkpoint(path, replace(checkpoint, config=plain))
+    ends = [load_checkpoint(train(folder, resume=folder).folder / CHECKPOINT).tensors for folder in folders]
+    for name, x in ends[0].items():
+        assert torch.equal(x, ends[1][name]), name

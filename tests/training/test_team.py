@@ -42,6 +42,7 @@ layers = 1
 RUNS = {
     "paper": CONFIG,
     "ages": f"{CONFIG}[curriculum]\nages = 6\nrestart = 3\n",
+    "tabu": f"tabu = 4\n{CONFIG}",
     "share": CONFIG.replace("kl_limit = 1e-6", "entropy_share = 0.02"),
 }
 
@@ -64,8 +65,8 @@ def config(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def trained_by_two(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of runs that two processes have made: by the paper's curriculum, with rows of all ages, and with a bonus
-    for entropy that follows the advantages."""
+    """A folder of runs that two processes have made: by the paper's curriculum, with rows of all ages, with recent
+    tours, and with a bonus for entropy that follows the advantages."""
     folder = tmp_path_factory.mktemp("team")
     for name, text in RUNS.items():
         (folder / f"{name}.toml").write_text(text)

@@ -83,6 +83,11 @@ class InstanceConfig:
             raise ValueError(f"instances.bands {self.bands} is not between 1 and {MOST_BANDS}")
         if self.capacity == "kool" and (self.route_from, self.route_to, self.bands) != (0, 1, 1):
             raise ValueError("instances.route_from, route_to and bands need instances.capacity 'routes'")
+        if self.bands > 1 and self.most_routes:
+            raise ValueError(
+                f"instances.bands {self.bands} goes with most_routes = 0, not with {self.most_routes}: each band has "
+                "the depots that it needs"
+            )
         if not 0 <= self.most_routes <= MAX_NODES:
             fault = "negative" if self.most_routes < 0 else f"above {MAX_NODES}"
             raise ValueError(f"instances.most_routes {self.most_routes} is {fault}")

@@ -76,6 +76,7 @@ def make_card(config: TrainConfig, progress: Progress) -> Card:
     """The card of a run's current weights."""
     validation = config.validation
     source, steps = Path(validation.file).name or "generated", f"T={validation.steps}, greedy"
+    steps += f", tabu {config.tabu}" if config.tabu else ""
     compared = f"{source}, {progress.best_compared} instances, {steps}"
     # Each process of a team has a GPU of its own.
     minutes = progress.total_seconds / 60 if config.runtime.resolved().device == "cuda" else 0.0

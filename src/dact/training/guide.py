@@ -32,7 +32,8 @@ class GuideConfig:
     weight: float = 0.0
     """Reward for a leg of the solution, in mean legs of it; 0: no instances are solved."""
     instances: int = 20_000
-    """Instances of each size that are solved before training. Batches draw from them, under random symmetries."""
+    """Instances of each size and band of routes that are solved before training. Batches draw from them, under random
+    symmetries."""
     rounds: int = 500
     """Rounds of the hybrid search for each."""
 

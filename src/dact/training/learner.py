@@ -1,8 +1,9 @@
 """Training state on the device: networks, optimiser and instances, with the two operations on them.
 
 `segment` makes n rollout steps and an update; `warm_up` makes steps without an update. On a GPU a
-segment is one CUDA graph; on a CPU the same function is called. All rows of a batch have one size. With several
-training sizes, each has a lane with its own buffers and graph; lanes share the networks and the optimiser.
+segment is one CUDA graph; on a CPU the same function is called. All rows of a batch have one size, and routes
+of one band. Each size and band that is trained on has a lane with its own buffers and graph; lanes share the networks
+and the optimiser.
 """
 
 from collections import Counter
@@ -36,7 +37,7 @@ PAPERS = CurriculumConfig()
 
 @dataclass
 class Lane:
-    """Buffers and graph for instances of one size."""
+    """Buffers and graph for instances of one size and one band of routes."""
 
     source: InstanceSource
     buffers: Buffers

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,18 +101,24 @@ class Validation:
         for part in self.parts:
             part.engine.refresh()
         found = self._search(self.config.steps, watch)
-        if any(each.run.interrupted for each in found):
+        if found[-1].run.interrupted:
             return None
-        instances = self.parts[0].instances
-        return _score(np.concatenate([each.costs(instances) for each in found]), instances)
+        costs = [each.costs(part.instances) for each, part in zip(found, self.parts, strict=True)]
+        return _score(np.concatenate(costs), self.parts[0].instances)
 
     def estimate(self) -> None:
         """Estimate the duration of `measure` from a few steps."""
         self._search(min(self.config.steps, 2 * self.parts[0].engine.graph_steps))
 
     def _search(self, steps: int, watch: Watcher | None = None) -> list[Found]:
-        found = [part.search(steps, watch) for part in self.parts]
-        self.seconds = sum(each.run.seconds * self.config.steps / max(each.run.steps, 1) for each in found)
+        """All parts in turn; an interruption ends it."""
+        found, seconds = [], 0.0
+        for part in self.parts:
+            found.append(part.search(steps, watch))
+            if found[-1].run.interrupted:
+                return found
+            seconds += found[-1].run.seconds * self.config.steps / max(found[-1].run.steps, 1)
+        self.seconds = seconds
         return found
 
 
@@ -143,8 +150,11 @@ def validation_batches(source: InstanceSource, config: ValidationConfig) -> list
         instances = generate_set(source.problem.name, source.size, config.count, config.seed)
     else:
         generator, bands = torch.Generator().manual_seed(config.seed), replace(source, sizes=()).each()
-        count = -(-config.count // len(bands))
-        return [(each.sample(generator, count), None) for each in bands]
+        if config.count < len(bands):
+            raise ValueError(f"validation.count {config.count} is below the {len(bands)} of instances.bands")
+        ends = [config.count * place // len(bands) for place in range(len(bands) + 1)]
+        counts = [high - low for low, high in pairwise(ends)]
+        return [(each.sample(generator, count), None) for each, count in zip(bands, counts, strict=True)]
     return [(source.problem.collate_set(instances), instances)]
 
 
