@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 import dact
-from dact.instances import InputError, Instance, check, generate_set, read_start, repaired, write_solution
+from dact.instances import (
+    InputError,
+    Instance,
+    check,
+    generate_set,
+    read_solution,
+    read_start,
+    repaired,
+    write_solution,
+)
+from dact.problems import FleetError
 
 LINE = np.array([[float(place), 0.0] for place in range(8)])
 
@@ -54,13 +64,42 @@ def test_a_new_customer_without_room() -> None:
 
 
 def test_a_fleet_is_kept() -> None:
-    """With a limit on vehicles, routes are dissolved into the others; what does not fit is refused by its name."""
+    """With a limit on vehicles, routes are dissolved into the others."""
     start = repaired(street([1, 1, 1, 1], vehicles=1), [[1, 2], [4]])
     assert (len(start.routes), start.repairs[-1]) == (1, "1 route was dissolved")
     full = street([3, 3, 1, 1], vehicles=2)
-    assert check(full, repaired(full, [[1], [2], [3], [4]]).routes).feasible
-    with pytest.raises(InputError, match=r"needs more than 3 vehicles: customer 3 fits into no other route"):
-        repaired(street([3, 3, 2, 2, 2], vehicles=3), [[1], [2], [4, 5]])
+    assert check(full, repaired(full, [[1], [2], [3], [4]]).routes or ()).feasible
+
+
+def test_a_fleet_that_needs_another_packing() -> None:
+    """Where routes cannot be dissolved into the others, customers change vehicles, and it is told how many did."""
+    start = repaired(street([6, 4, 6, 4], capacity=10, vehicles=2), [[1], [3], [2, 4]])
+    assert start.repairs == ("the routes were packed anew for 2 vehicles, which moved 2 customers",)
+    assert [sorted(route) for route in start.routes or ()] in ([[1, 2], [3, 4]], [[1, 4], [2, 3]])
+    tight = street([7, 6, 5, 5, 4, 3], capacity=10, vehicles=3)
+    for routes in ([[1], [2], [3, 5], [4, 6]], [[6, 5, 4, 3, 2, 1]], [[each] for each in range(1, 7)], [[1, 2]]):
+        found = repaired(tight, routes).routes
+        assert found is not None
+        assert check(tight, found).feasible
+
+
+def test_a_fleet_that_the_start_does_not_fit(tmp_path: Path) -> None:
+    """Where no packing is found either, the search begins without the start and says so; what cannot be found without a
+    start is no mistake in it."""
+    hopeless = street([3, 3, 2, 2, 2], vehicles=3)
+    told = ("the start does not fit into 3 vehicles; the search begins without it",)
+    start = repaired(hopeless, [[1], [2], [4, 5]])
+    assert (start.routes, start.repairs) == (None, told)
+    with pytest.raises(FleetError, match="no routes for 3 vehicles were found"):
+        dact.solve(hopeless, start=[[1], [2], [4, 5]], time_limit=0.1)
+
+
+def test_a_start_is_dropped_but_an_answer_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where only the start does not fit, there is an answer, which tells it."""
+    monkeypatch.setattr("dact.instances.insertion.without_overload", lambda *_: None)
+    result = dact.solve(street([6, 4, 6, 4], capacity=10, vehicles=2), start=[[1], [3], [2, 4]], steps=10)
+    assert (len(result.routes), result.feasible) == (2, True)
+    assert result.repairs == ("the start does not fit into 2 vehicles; the search begins without it",)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +139,56 @@ def test_a_depot_of_another_name(tmp_path: Path) -> None:
 
 
 def test_names_that_are_not_unique(tmp_path: Path) -> None:
-    """Routes by names need names that are."""
-    with pytest.raises(InputError, match="the name 'Ann' is used twice"):
+    """Routes by names need names that are; others of the instance do not matter."""
+    with pytest.raises(
+        InputError, match=r"the name 'Ann' is used twice, .*: give the \.sol or \.json file, which numbers"
+    ):
         repaired(street([1, 1], names=("Base", "Ann", "Ann")), [["Ann"]])
+    thrice = street([1, 1, 1, 1], names=("Base", "Ann", "Ben", "Ann", "Ann"))
+    path = tmp_path / "old.csv"
+    path.write_text("route,name\n1,Ben\n1,Ann\n")
+    for read in (read_start, read_solution):
+        with pytest.raises(InputError, match=r"old\.csv: the name 'Ann' is used 3 times"):
+            read(path, thrice)
+    path.write_text("route,name\n1,Ben\n")
+    assert read_start(path, thrice).repairs == ("3 customers that are new were inserted: Ann, Ann, Ann",)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".sol"])
+@pytest.mark.parametrize("depot", ["Base", "Ann"])
+def test_answers_with_shared_names_are_starts(tmp_path: Path, suffix: str, depot: str) -> None:
+    """What was written for customers that share a name, maybe with the depot, is read back as it was."""
+    shared = street([1, 1, 1, 1], names=(depot, "Ann", "Ben", "Ann", "Ann"))
+    path = tmp_path / f"old{suffix}"
+    for routes in (((4, 1), (2, 3)), ((1, 2, 3, 4),), ((1,), (3,), (4,), (2,)), ((3, 2), (1, 4))):
+        write_solution(path, shared, routes, 16.0)
+        assert (read_start(path, shared).routes, read_start(path, shared).repairs) == (routes, ())
+        assert read_solution(path, shared) == routes
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json"])
+def test_shared_names_of_another_day(tmp_path: Path, suffix: str) -> None:
+    """Names that are unique today are found by name; of the others, a number that is another customer's is gone."""
+    old = street([1, 1, 1, 1], names=("Base", "Ann", "Ben", "Ann", "Cem"))
+    path = tmp_path / f"old{suffix}"
+    write_solution(path, old, ((4, 1), (2, 3)), 16.0)
+    start = read_start(path, street([1, 1, 1], names=("Base", "Ann", "Ann", "Cem")))
+    assert start.repairs == (
+        "2 customers that are gone were dropped: Ben, Ann (number 3)",
+        "1 customer that is new was inserted: Ann",
+    )
+    path = tmp_path / "names.json"
+    path.write_text('{"names": [["Cem", "Ann"]], "routes": [[4]]}')
+    with pytest.raises(InputError, match="the name 'Ann' is used twice"):
+        read_start(path, old)
+
+
+def test_a_tour_of_shared_names(tmp_path: Path) -> None:
+    """A tour's nodes are told apart by their ids."""
+    tour = Instance(name="tour", problem="tsp", rule="euclidean", coordinates=LINE[:4], names=("A", "A", "B", "A"))
+    for suffix in (".csv", ".json"):
+        write_solution(tmp_path / f"old{suffix}", tour, ((1, 2, 0, 3),), 8.0)
+        assert read_start(tmp_path / f"old{suffix}", tour).routes == ((1, 2, 0, 3),)
 
 
 def test_tours(tmp_path: Path) -> None:
@@ -111,9 +197,9 @@ def test_tours(tmp_path: Path) -> None:
     path.write_text("DIMENSION : 3\nTOUR_SECTION\n1\n3\n9\n-1\n")
     line = Instance(name="line", problem="tsp", rule="euclidean", coordinates=LINE[:4])
     start = read_start(path, line)
-    assert check(line, start.routes).feasible
+    assert check(line, start.routes or ()).feasible
     assert start.repairs[0] == "1 customer that is gone was dropped: 9"
-    assert repaired(line, [[]]).routes[0] != ()
+    assert repaired(line, [[]]).routes != ((),)
 
 
 def test_a_start_in_python(tmp_path: Path) -> None:

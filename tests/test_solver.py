@@ -1,6 +1,7 @@
 """The one-call API."""
 
 import dataclasses
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,14 @@ import pytest
 import torch
 
 import dact
+from dact.cli import app
 from dact.evaluation import evaluate
 from dact.instances import generate_set
 from dact.pipeline import SolveConfig
 from dact.policy import Weights, load_weights, save_weights
 from dact.problems import Batch, Tsp
-from dact.search import PlainEngine, SearchState, TracePoint
+from dact.search import HybridConfig, PlainEngine, SearchConfig, SearchState, TracePoint
+from dact.settings import ELSEWHERE
 from dact.solver import Plan
 
 
@@ -198,6 +201,34 @@ def test_unknown_settings_are_named() -> None:
     """A setting that does not exist is refused with the nearest one that does."""
     with pytest.raises(TypeError, match="no setting 'patiense': did you mean 'patience'"):
         dact.solve(points("tsp", 5), patiense=3)
+
+
+OPTIONS = {name.replace("as_json", "json") for name in inspect.signature(app.solve).parameters}
+
+
+@pytest.mark.parametrize("option", sorted(OPTIONS - {"files", "start"}))
+def test_every_option_is_a_setting_or_has_its_place(option: str) -> None:
+    """An option of `dact solve` is a setting, or the refusal says what there is for it; no setting is refused so."""
+    settings = [SolveConfig, HybridConfig, SearchConfig]
+    if option in {each.name for record in settings for each in dataclasses.fields(record)}:
+        assert option not in ELSEWHERE
+        return
+    with pytest.raises(TypeError) as refusal:
+        dact.solve(points("cvrp", 5), **{option: 2})
+    assert str(refusal.value) == f"there is no setting '{option}': {ELSEWHERE[option].replace('{0}', option)}"
+
+
+def test_places_of_options_exist() -> None:
+    """What the refusals tell people to write works."""
+    assert set(ELSEWHERE) <= OPTIONS
+    known = inspect.signature(dact.read).parameters
+    assert {option for option, place in ELSEWHERE.items() if "dact.read" in place} <= set(known)
+    grid = [[0, 0], [0, 1], [1, 0]]
+    made = dact.Instance.from_arrays(grid, [0, 0.5, 1], capacity=1.5, demand_unit=0.5, vehicles=2)
+    assert made.vehicles == 2
+    assert made.with_vehicles(1).vehicles == 1
+    assert made.with_rounding("nearest").rule == "euc_2d"
+    assert dataclasses.replace(made, best_known=2.0).best_known == 2.0
 
 
 def test_weights_are_chosen_by_customers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,26 @@ RANGES = "sizes"
 """The setting that may be a range of numbers, such as "20-60/10"."""
 LARGEST_NUMBER = 2**31 - 1
 """Largest absolute value of any setting."""
+_FROM_ARRAYS = "dact.Instance.from_arrays(..., {0}=)"
+_READING = "it belongs to dact.read(..., {0}=)"
+_WRITING = "write the result with"
+ELSEWHERE = {
+    "capacity": f"{_READING} or {_FROM_ARRAYS}",
+    "demand_unit": f"{_READING} or {_FROM_ARRAYS}",
+    "vehicles": f"{_READING}, {_FROM_ARRAYS} or instance.with_vehicles(2)",
+    "matrix": f"{_READING} or dact.Instance.from_matrix()",
+    "max_nodes": _READING,
+    "rounding": """it belongs to the instance: instance.with_rounding("nearest")""",
+    "best_known": "it belongs to the instance: dataclasses.replace(instance, {0}=)",
+    "seeds": "solve with seed=0, seed=1 and so on, and keep the best result",
+    "out": f"{_WRITING} dact.write_solution(file, result.instance, result.routes, result.cost)",
+    "plot": f"{_WRITING} dact.save_plot(result, file)",
+    "animate": "watch the search with film = dact.Film(), then film.save(result, file)",
+    "summary": "it is made of the fields of the results",
+    "routes": "they are result.routes",
+    "json": "its fields are those of the result",
+}
+"""Options of `dact solve` that are no settings, and what there is for them in Python."""
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -124,6 +144,13 @@ def literal(value: object) -> str:
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{escaped}"'
     return repr(list(value) if isinstance(value, tuple) else value)
+
+
+def refuse_options(names: Iterable[str]) -> None:
+    """Refuse options of `dact solve` that are no settings, and say where they belong."""
+    for name in names:
+        if name in ELSEWHERE:
+            raise TypeError(f"there is no setting '{name}': {ELSEWHERE[name].format(name)}")
 
 
 def check_size(size: int) -> None:

@@ -16,6 +16,7 @@ from dact.policy import Library
 from dact.problems import Batch, FleetError, needs_matrix, routes_for_fleet
 from dact.result import Result
 from dact.search import Parts, SearchRun, Stop, Trace, Watcher
+from dact.settings import refuse_options
 from dact.threads import one_thread_per_operation
 
 StartLike = str | Path | Sequence[Sequence[int | str]]
@@ -61,7 +62,8 @@ def solve(
 
     `settings` are the fields of `SolveConfig`, and of `HybridConfig` or `SearchConfig` below it (the settings of the
     two search methods), by their plain names: search ("hybrid" or "policy"), steps, time_limit, target, seed, device,
-    walks, patience, and so on. Instances of different sizes may be mixed.
+    walks, patience, and so on. What belongs to an instance (capacity, vehicles, rounding) is none. Instances of
+    different sizes may be mixed.
 
     `start` is "greedy", "random", the file of an earlier solution, or routes (of instance indices, or of names). An
     earlier solution is repaired where customers were added, removed or changed since; `Result.repairs` says how.
@@ -75,6 +77,7 @@ def solve(
         raise TypeError(f"watch is {watch!r:.60}, not a function")
     alone = isinstance(instances, Instance)
     members = [instances] if isinstance(instances, Instance) else _checked(instances)
+    refuse_options(settings)
     begun = start_routes if start_routes is not None else _given_start(members, start)
     kind = start if begun is None else "greedy"
     config = SolveConfig.flat(**{"search": "auto", "start": kind, **settings})

@@ -29,6 +29,20 @@ def test_folders_and_patterns(dact, folder: Path, given: str):
     assert [record["name"] for record in answer.records] == ["a", "b"]
 
 
+@pytest.mark.parametrize("given", ["", "*.*"])
+def test_locks_and_hidden_files_are_passed_over(dact, tmp_path: Path, given: str):
+    """What Excel and macOS leave beside tables is no input, and nothing is said of it."""
+    (tmp_path / "a.csv").write_text("x,y\n0,0\n0,1\n1,1\n")
+    for name in ("~$a.xlsx", "._a.csv", ".b.csv"):
+        (tmp_path / name).write_bytes(b"\x05owner")
+    answer = dact("solve", tmp_path / given, "--steps", 1, "--json")
+    assert (answer.code, [record["name"] for record in answer.records]) == (0, ["a"])
+    assert "owner" not in answer.err
+    assert "$a" not in answer.err
+    (tmp_path / "a.csv").unlink()
+    dact("solve", tmp_path / given).refused("no file")
+
+
 def test_nothing_found(dact, folder: Path, tmp_path: Path):
     """A folder without instances and a pattern that fits nothing are refused."""
     (tmp_path / "empty").mkdir()
@@ -59,6 +73,10 @@ def test_our_own_answers_are_skipped(dact, tmp_path: Path):
         assert (answer.code, answer.record["name"]) == (0, "shops")
         skipped = ", ".join(str(table.with_name(f"{name}.csv")) for name in ("all", "old", "sheet", "stops"))
         assert f"skipped, written by `dact solve` itself: {skipped}\n" in answer.err
+    dact("solve", stops).refused("stops.csv: is an answer of `dact solve`, not an instance")
+    table.write_text("# capacity: 2\nname,x,y,demand\nBase,0,0,0\nAnn,0,1,1\nAnn,0,2,1\n")
+    assert dact("solve", table, "--steps", 1, "--out", stops).code == 0
+    assert stops.read_text().splitlines()[0].endswith(",number")
     dact("solve", stops).refused("stops.csv: is an answer of `dact solve`, not an instance")
     table.unlink()
     dact("solve", tmp_path / "in").refused("all.csv: is an answer of `dact solve`, not an instance")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from instance_cases import RECTANGLE
 
-from dact.instances import InputError, Instance, check
+from dact.instances import InputError, InputWarning, Instance, check
 
 
 class Frame:
@@ -46,7 +46,8 @@ def test_from_arrays() -> None:
         ((RECTANGLE, None, 3), "a capacity is given, but there is no demand"),
         ((RECTANGLE, [0, 1], 3), "demand has 2 entries for 4 nodes"),
         ((RECTANGLE, [0, 1, 1, 1], "3"), "capacity '3' is not a number"),
-        ((RECTANGLE, [0, 1.5, 1, 1], 3), "1.5, not a whole number"),
+        ((RECTANGLE, [0, 1.5, 1, 1], 3), r"demand\[1\] is 1.5, not a whole number: give a demand_unit, such as 0.5"),
+        ((RECTANGLE, [0, 1, 1, 1], 3.5), "capacity 3.5 is not a whole number: give a demand_unit, such as 0.5"),
     ],
 )
 def test_wrong_arrays(arguments: tuple, message: str) -> None:
@@ -89,3 +90,11 @@ def test_frames_of_pandas() -> None:
     table = pandas.DataFrame({"name": ["Base", "a"], "x": [0, 1], "y": [0, 1.5], "demand": [0, 1]})
     assert Instance.from_frame(table, 2).names == ("Base", "a")
     assert Instance.from_matrix(pandas.DataFrame([[0, 1], [2, 0]])).distances().tolist() == [[0, 1], [2, 0]]
+
+
+@pytest.mark.filterwarnings("ignore::dact.instances.InputWarning")
+def test_names_that_are_all_different() -> None:
+    """Of several columns that may be names, one whose values are all different is taken, as from a file."""
+    frame = Frame({"shop": ["U", "U"], "id": [7, 8], "x": [0, 1], "y": [0, 1]})
+    with pytest.warns(InputWarning, match="'id' as name"):
+        assert Instance.from_frame(frame).names == ("7", "8")

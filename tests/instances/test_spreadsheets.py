@@ -123,7 +123,7 @@ def test_certain_headers_come_first(tmp_path: Path) -> None:
         ),
         (
             "x\ty\tdemand\n0.5\t0.5\t0\n1.5\t1.5\t12,000\n",
-            "line 2: x is '0.5', with a point in a file of decimal commas: write decimals with one of them only",
+            "line 3: demand is '12,000', with a comma in a file of decimal points: write decimals with one of",
         ),
         (
             '"x";"y";"demand"\n"0,5";"0,5";"0"\n"1,5";"1,5";"2.000"\n',

@@ -12,8 +12,9 @@ import openpyxl
 import pytest
 from instance_cases import assert_plain, loaded, refusal, saved
 
-from dact.instances import InputError, read
-from dact.instances.workbooks import MAX_UNPACKED
+from dact.instances import InputError, InputWarning, read
+from dact.instances.matrix_files import read_distances
+from dact.instances.workbooks import MAX_UNPACKED, workbook_text
 
 
 def workbook(rows: Sequence[Sequence[object]], before: Sequence[Sequence[object]] | None = None) -> bytes:
@@ -85,3 +86,52 @@ def test_times_in_a_workbook(tmp_path: Path) -> None:
     assert "line 2: a distance is '00:12:00', not a number: write a time as" in refusal(
         tmp_path, "a.xlsx", workbook(rows)
     )
+
+
+def filtered(hidden: Sequence[int], sheets: Sequence[Sequence[object]] = ()) -> bytes:
+    """A workbook with hidden rows, and with more sheets of one row each."""
+    book = openpyxl.Workbook()
+    for row in ROWS:
+        book.active.append(row)
+    for row in hidden:
+        book.active.row_dimensions[row].hidden = True
+    for place, cells in enumerate(sheets):
+        book.create_sheet(f"more {place}").append(cells)
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (filtered([4]), "a.xlsx: 1 hidden row of the sheet 'Sheet' is used too"),
+        (filtered([4, 5, 7]), "a.xlsx: 2 hidden rows of the sheet 'Sheet' are used too"),
+        (filtered([], [[], ["x"]]), "a.xlsx: has several sheets: only the first, 'Sheet', is read"),
+    ],
+)
+def test_what_a_person_may_not_see(content: bytes, said: str) -> None:
+    """Hidden rows are used and other visible sheets are not, and both are said once."""
+    with pytest.warns(InputWarning) as seen:
+        text = workbook_text(content, 100, place="a.xlsx")
+    assert [str(each.message) for each in seen] == [said]
+    assert text == workbook_text(workbook(ROWS), 100)
+
+
+@pytest.mark.filterwarnings("error::dact.instances.InputWarning")
+def test_what_a_person_sees(tmp_path: Path) -> None:
+    """Blank hidden rows, hidden or blank sheets are not spoken of, and nothing where nobody is to be warned."""
+    for content in (filtered([5], [[]]), workbook(ROWS, before=[["x", "y"], [1, 2]])):
+        assert "Ada;3;0;4" in workbook_text(content, 100, place="a.xlsx")
+    assert "Ada;3;0;4" in workbook_text(filtered([4], [["x"]]), 100)
+
+
+def test_hidden_rows_of_a_matrix(tmp_path: Path) -> None:
+    """They are used, and that is said."""
+    book = openpyxl.Workbook()
+    for row in (["", "A", "B"], ["A", 0, 2], ["B", 3, 0]):
+        book.active.append(row)
+    book.active.row_dimensions[3].hidden = True
+    book.save(tmp_path / "m.xlsx")
+    with pytest.warns(InputWarning, match="m.xlsx: 1 hidden row of the sheet 'Sheet' is used too"):
+        assert read_distances(tmp_path / "m.xlsx").matrix.tolist() == [[0, 2], [3, 0]]

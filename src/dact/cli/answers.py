@@ -18,7 +18,7 @@ from dact.instances.limits import MAX_NODES
 from dact.instances.measures import route_length, route_load, vehicle_load
 from dact.instances.reading import TABLE_SUFFIXES
 from dact.instances.stop_lists import COLUMNS as STOP_COLUMNS
-from dact.instances.stop_lists import OLD_COLUMNS
+from dact.instances.stop_lists import NUMBERED_COLUMNS, OLD_COLUMNS
 from dact.instances.workbooks import workbook_text
 from dact.plotting import cost_with_unit, whole_costs
 
@@ -35,7 +35,7 @@ SUMMARY_COLUMNS = (
 )
 
 
-HEADERS = (STOP_COLUMNS, OLD_COLUMNS, SUMMARY_COLUMNS)
+HEADERS = (STOP_COLUMNS, NUMBERED_COLUMNS, OLD_COLUMNS, SUMMARY_COLUMNS)
 """First lines of the CSV files that `dact solve` writes."""
 
 

@@ -18,6 +18,8 @@ from dact.instances.reading import SET_PARSERS, TABLE_SUFFIXES
 
 IN_FOLDERS = (".tsp", ".vrp", ".csv", ".tsv", ".xlsx", ".npy", ".npz")
 """Extensions that are read from a folder. Others, such as .txt, may be anything."""
+PASSED_OVER = (".", "~$")
+"""How names of files begin that nobody means by a folder or a pattern: hidden ones, and Excel's locks."""
 TOLD = 5
 """Names in a note."""
 
@@ -217,12 +219,14 @@ def _files(given: Iterable[Path]) -> list[Path]:
 def _members(path: Path) -> Sequence[Path]:
     try:
         if path.is_dir():
-            found = sorted(each for each in path.iterdir() if each.suffix.lower() in IN_FOLDERS and each.is_file())
+            every = (each for each in path.iterdir() if each.suffix.lower() in IN_FOLDERS and each.is_file())
+            found = sorted(each for each in every if not each.name.startswith(PASSED_OVER))
             if not found:
                 raise InputError(f"{path}: holds no file that ends in {', '.join(IN_FOLDERS)}")
             return found
         if has_magic(str(path)) and not lexists(path):
-            found = sorted(Path(each) for each in glob(str(path), recursive=True))
+            every = (Path(each) for each in glob(str(path), recursive=True))
+            found = sorted(each for each in every if not each.name.startswith(PASSED_OVER))
             if not found:
                 raise InputError(f"{path}: no file has a name like this")
             return found

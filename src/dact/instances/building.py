@@ -75,6 +75,9 @@ def _units(demand: ArrayLike, unit: float | None) -> IntArray:
     loads = bounded(demand, "demand", 1)
     if unit is None:
         return loads  # type: ignore[return-value]
+    if loads.min(initial=0) < 0:
+        place = int(loads.argmin())
+        raise InputError(f"demand[{place}] is negative ({loads[place]:g})")
     counted = np.ceil(loads / unit * (1 - NEARLY))
     if counted.max(initial=0) > LARGEST:
         raise InputError(f"demand_unit {unit:g} is too small: the demand {loads.max():g} has {counted.max():g} of them")
@@ -92,3 +95,7 @@ def _check_given(demand: ArrayLike | None, capacity: float | None, unit: float |
         raise InputError(f"capacity {shown(capacity)} is not a number")
     if unit is not None and not (isinstance(unit, int | float) and 0 < unit <= LARGEST):
         raise InputError(f"demand_unit {shown(unit)} is not a positive number")
+    if unit is not None and capacity is not None and not 0 < capacity <= LARGEST:
+        # Here, since counting in units would round it.
+        fault = "not positive" if capacity <= 0 else f"not a number up to {LARGEST:g}"
+        raise InputError(f"capacity {capacity:g} is {fault}")

@@ -83,7 +83,8 @@ def _overloads(instance: Instance, routes: list[list[int]]) -> Iterator[str]:
     for number, route in enumerate(routes, start=1):
         load = sum(int(instance.demand[node]) for node in route if 0 <= node < instance.size)
         if load > instance.capacity:
-            yield f"route {number} carries {load}, above the capacity {instance.capacity}"
+            room = instance.amount(instance.capacity)
+            yield f"route {number} carries {instance.amount(load)}, above the capacity {room}"
 
 
 def _too_many(instance: Instance, routes: list[list[int]]) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from dact.instances.errors import InputError, caution, shown
@@ -19,34 +20,47 @@ HEADERS = {
 """Columns, and the headers that certainly mean them."""
 ALIASES = {
     "name": (
-        *("customer", "customername", "client", "stop", "place", "location", "city", "town", "store", "shop", "id"),
-        *("kunde", "kundenname", "ort", "stadt", "nom", "nombre", "cliente", "nome", "naam", "klant", "plaats"),
+        *("customer", "customername", "client", "company", "companyname", "stop", "store", "shop"),
+        *("kunde", "kundenname", "firma", "firmenname", "cliente", "klant", "klient", "nazwa", "nom", "nombre", "nome"),
+        *("naam", "customerid", "clientid", "id", "customernumber", "customerno", "kundennummer", "kundennr"),
+        *("address", "adresse", "anschrift", "adres", "direccion", "dirección", "indirizzo", "place", "location"),
+        *("city", "town", "ort", "stadt", "plaats", "miasto"),
     ),
-    "x": ("xcoord", "xcoordinate", "coordx", "easting"),
-    "y": ("ycoord", "ycoordinate", "coordy", "northing"),
-    "lat": ("breitengrad", "geobreite", "latitud", "latitudine", "breedtegraad", "gpslat"),
+    "x": ("xcoord", "xcoordinate", "coordx", "easting", "rechtswert", "xkoordinate", "koordinatex"),
+    "y": ("ycoord", "ycoordinate", "coordy", "northing", "hochwert", "ykoordinate", "koordinatey"),
+    "lat": (
+        *("breitengrad", "geobreite", "latitud", "latitudine", "breedtegraad", "gpslat"),
+        *("szerokośćgeograficzna", "szerokoscgeograficzna"),
+    ),
     "lon": (
         *("long", "längengrad", "laengengrad", "geolänge", "geolaenge"),
-        *("longitud", "longitudine", "lengtegraad", "gpslon"),
+        *("longitud", "longitudine", "lengtegraad", "gpslon", "długośćgeograficzna", "dlugoscgeograficzna"),
     ),
     "demand": (
         *("demands", "quantity", "qty", "load", "weight", "amount", "volume", "pallets", "boxes", "parcels"),
         *("menge", "bedarf", "nachfrage", "gewicht", "anzahl", "demande", "quantité", "quantite", "poids"),
         *("demanda", "cantidad", "peso", "domanda", "quantità", "vraag", "aantal", "hoeveelheid"),
+        *("waga", "ilość", "ilosc"),
     ),
 }
 """Headers that probably mean a column, used where none is certain. Those of names: the likelier, the earlier."""
-TOGETHER = (("breite", "länge"), ("breite", "laenge"), ("breedte", "lengte"))
+TOGETHER = (
+    *(("breite", "länge"), ("breite", "laenge"), ("breedte", "lengte")),
+    *(("szerokość", "długość"), ("szerokosc", "dlugosc")),
+)
 """Headers that mean lat and lon only if both are there and no others do: they are also the width and length of a
 thing."""
-HEIGHTS = ("höhe", "hoehe", "tiefe", "hoogte", "diepte")
+HEIGHTS = ("höhe", "hoehe", "tiefe", "hoogte", "diepte", "wysokość", "wysokosc", "głębokość", "glebokosc")
 """Headers beside which they may be the sizes of a thing."""
 PAIRS = (("x", "y"), ("lat", "lon"))
 LONGEST = 60
 """Characters of a header that are looked at."""
 _UNITS = re.compile(r"[(\[].*?[)\]]")
+_LOAD_UNITS = re.compile(
+    r"(?<=[^\W_])[\s_]+(kg|g|t|to|tonnen|tons|tonnes|lbs?|l|liter|litres?|m3|m³|cbm|stk|stück|stueck|pcs)\.?$"
+)
 _DEGREES = re.compile(r"[(\[] ?° ?[)\]]")
-_FILL = re.compile(r"[\s_.\-]+")
+_FILL = re.compile(r"[\s_.\-#]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,8 +94,10 @@ class Columns:
             caution(place, text + doubt)
 
 
-def find_columns(headers: Sequence[str]) -> Columns:
-    """Find the known columns. In doubt between two headers, InputError."""
+def find_columns(headers: Sequence[str], distinct: Callable[[int], bool] = lambda _: True) -> Columns:
+    """Find the known columns. In doubt between two headers, InputError; of several that may be names, one is taken
+    whose values are `distinct` (told by its place), if there is any.
+    """
     words = [_word(header) for header in headers]
     places: dict[str, int] = {}
     read_as: dict[str, str] = {}
@@ -89,13 +105,12 @@ def find_columns(headers: Sequence[str]) -> Columns:
         found = [place for place, word in enumerate(words) if word in certain]
         if len(found) > 1:
             raise InputError(f"the header names the column {column} twice")
-        known = {word: rank for rank, word in enumerate(ALIASES[column])}
-        likely = sorted((known[word], place) for place, word in enumerate(words) if word in known)
-        if not found and likely:
-            found = [place for _, place in likely[:1]]
+        likely = [] if found else _likely(column, headers)
+        if likely:
             if len(likely) > 1 and column != "name":
-                both = " and ".join(shown(headers[place]) for _, place in likely[:2])
+                both = " and ".join(shown(headers[place]) for place in likely[:2])
                 raise InputError(f"the columns {both} may both mean {column}: call one of them {column}")
+            found = [place for place in likely if len(likely) > 1 and distinct(place)][:1] or likely[:1]
             read_as[headers[found[0]]] = column
         if found:
             places[column] = found[0]
@@ -110,8 +125,26 @@ def find_columns(headers: Sequence[str]) -> Columns:
 def is_customers(headers: Sequence[str]) -> bool:
     """Do these headers belong to a table of customers?"""
     words = {_word(header) for header in headers}
-    known = any(words & {*HEADERS[column], *ALIASES[column]} for column in HEADERS if column != "name")
+    known = any(words & {*HEADERS[column]} or _likely(column, headers) for column in HEADERS if column != "name")
     return known or bool(_together(headers))
+
+
+def is_header_of_customers(cells: Sequence[str]) -> bool:
+    """Do these cells name coordinates, or names and demands?"""
+    with suppress(InputError):
+        columns = find_columns(cells)
+        return columns.pair is not None or {"name", "demand"} <= columns.places.keys()
+    return False
+
+
+def _likely(column: str, headers: Sequence[str]) -> list[int]:
+    """Where the headers are that probably mean a column, the likelier first. A load may have a unit behind it."""
+    known = {word: rank for rank, word in enumerate(ALIASES[column])}
+    words = [_word(header) for header in headers]
+    if column == "demand" and not known.keys() & {*words}:
+        known |= dict.fromkeys(HEADERS[column], -1)
+        words = [_word(_LOAD_UNITS.sub("", header[:LONGEST].casefold())) for header in headers]
+    return [place for _, place in sorted((known[word], place) for place, word in enumerate(words) if word in known)]
 
 
 def _together(headers: Sequence[str]) -> dict[str, int]:
@@ -124,5 +157,5 @@ def _together(headers: Sequence[str]) -> dict[str, int]:
 
 
 def _word(header: str) -> str:
-    """A header in lower case without units in brackets, spaces, points and dashes."""
+    """A header in lower case without units in brackets, spaces, points, dashes and '#'."""
     return _FILL.sub("", _UNITS.sub("", header[:LONGEST].casefold()))

@@ -38,7 +38,10 @@ def from_frame(
     if not hasattr(frame, "columns"):
         raise InputError(f"frame is {shown(frame)}, not a DataFrame")
     with naming("the frame"):
-        columns = find_columns([str(column) for column in frame.columns])
+        columns = find_columns(
+            [str(column) for column in frame.columns],
+            lambda place: len({*map(str, frame[frame.columns[place]])}) == len(frame.index),
+        )
         pair = columns.pair
     if pair is None and matrix is None:
         raise InputError(f"the frame has neither the columns x, y nor lat, lon, but {shown(list(frame.columns))}")

@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dact.instances.arrays import LARGEST, FloatArray, IntArray, bounded, frozen, integers, square
+from dact.instances.arrays import (
+    FloatArray,
+    IntArray,
+    bounded,
+    check_loads,
+    frozen,
+    in_units_of_file,
+    integers,
+    square,
+    unit_hint,
+)
 from dact.instances.distances import RULES, lengths, pairwise, rounded_rule
 from dact.instances.errors import InputError, plural, shown
 from dact.instances.facts import Facts, facts_of
@@ -57,14 +67,15 @@ class Instance:
             self._set(node_ids=np.arange(1, self.size + 1))
         if len(self.demand) == 0 and not self.facts.capacity:
             self._set(demand=np.zeros(self.size))
-        self._set(node_ids=integers(self.node_ids, "node_ids", 1), demand=integers(self.demand, "demand", 1))
+        self._set(node_ids=integers(self.node_ids, "node_ids", 1))
+        self._set(demand=integers(self.demand, "demand", 1, unit_hint(self.demand_unit)))
         self._check_lengths()
         if self.names:
             self._set(names=tuple(" ".join(str(name).split()) for name in self.names))
         if self.facts.depot and self.size < 2:
             raise InputError(f"a {self.facts.title} needs a depot and at least one customer")
         if self.facts.capacity:
-            check_loads(self.demand, self.capacity, self.names)
+            check_loads(self.demand, self.capacity, self.names, self.demand_unit)
         elif self.capacity or self.demand.any():
             raise InputError(f"a {self.facts.title} has neither demand nor capacity")
         self._check_vehicles()
@@ -127,7 +138,7 @@ class Instance:
 
     def __repr__(self) -> str:
         """Tell name, problem and size, without the arrays."""
-        capacity = f"capacity {self.capacity * self.demand_unit:g}, " if self.facts.capacity else ""
+        capacity = f"capacity {self.amount(self.capacity)}, " if self.facts.capacity else ""
         return f"Instance({self.sizes}, {capacity}{self.rule})"
 
     @property
@@ -195,6 +206,10 @@ class Instance:
     def with_vehicles(self, vehicles: int) -> Instance:
         """Return the instance with a limit on the number of routes."""
         return replace(self, vehicles=vehicles)
+
+    def amount(self, count: int) -> str:
+        """Show a load or a capacity in the units of the file."""
+        return in_units_of_file(count, self.demand_unit)
 
     def label(self, index: int) -> str:
         """Name a node as its files do: "node 7" by its id, "customer 7 ('Rome')" by its number, "the depot"."""
@@ -270,24 +285,6 @@ def least_vehicles(instance: Instance) -> int:
     """Return a lower bound: all loads together, and loads of which no two share a vehicle."""
     total = -(-int(instance.demand.sum()) // instance.capacity)
     return max(1, total, int((2 * instance.demand > instance.capacity).sum()))
-
-
-def check_loads(demand: IntArray, capacity: int, names: Sequence[str] = ()) -> None:
-    """Refuse demands (the depot's first) that no vehicle can carry."""
-    if isinstance(capacity, bool) or not isinstance(capacity, int | np.integer):
-        raise InputError(f"capacity {shown(capacity)} is not a whole number")
-    if capacity < 1:
-        raise InputError(f"capacity {shown(capacity)} is not positive")
-    if capacity > LARGEST:
-        raise InputError(f"capacity {shown(capacity)} is not a number up to {LARGEST:g}")
-    if demand[0] != 0:
-        raise InputError(f"the depot has demand {demand[0]}, but it must be 0")
-    if demand.min() < 0:
-        raise InputError(f"demand {demand.min()} is negative (customer {demand.argmin()})")
-    if demand.max() > capacity:
-        largest = int(demand.argmax())
-        name = f", {shown(names[largest])}" if names and names[largest] else ""
-        raise InputError(f"capacity {capacity} is below the largest demand {demand.max()} (customer {largest}{name})")
 
 
 def _checked_coordinates(values: FloatArray, *, degrees: bool) -> FloatArray:

@@ -63,7 +63,7 @@ def read_distances(path: str | Path, max_nodes: int = MAX_NODES) -> Distances:
             raise InputError(f"the extension {shown(suffix)} of a matrix is not one of {', '.join(SUFFIXES)}")
         if suffix == ".npy":
             return replace(parse_npy(read_bytes(path), max_nodes), source=str(path))
-        text = workbook_text(read_bytes(path), max_nodes) if suffix == ".xlsx" else read_text(path)
+        text = workbook_text(read_bytes(path), max_nodes, place=path) if suffix == ".xlsx" else read_text(path)
         return replace(parse_matrix(Sheet.parse(text), max_nodes), source=str(path))
 
 

@@ -1,4 +1,6 @@
-"""Rows of a table of latitudes and longitudes that probably lie elsewhere: missing ones, and exchanged ones."""
+"""Places of a table that are probably something else: missing ones, those whose latitude and longitude are exchanged,
+and degrees that are called x and y.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,26 @@ FAR, LEAST = 2.0, 1.0
 """How many times the extent of the other places, and how many degrees at least, are far away."""
 FEWEST = 3
 """Other places without which nothing is said."""
+WIDEST = 30.0
+"""Extent above which numbers are no degrees of one tour."""
+NEAR = 0.5
+"""How many times the extent of the places from 0,0 is near to it, as a plane is that somebody drew."""
+
+
+def warn_of_degrees(place: object, plane: Sequence[tuple[float, ...]]) -> None:
+    """Warn of x and y that look like degrees: with two decimals and more, in their limits, and in a small region that
+    is not around 0,0.
+    """
+    points = np.array(plane, dtype=np.float64)
+    far = np.abs(points).max(axis=0)
+    extent = _extent(points)
+    if len(points) < FEWEST or far.max() > 180 or far.min() > 90 or not 0 < extent < WIDEST:
+        return
+    outside = np.maximum(points.min(axis=0), -points.max(axis=0)).max() > NEAR * extent
+    decimals = (np.round(points, 1) != points).mean() > 0.5
+    unit = points.min() >= 0 and points.max() <= 1
+    if outside and decimals and not unit:
+        caution(place, "x and y are read as a plane, but look like degrees: call the columns lat and lon if they are")
 
 
 def warn_of_odd_places(place: object, lines: Sequence[int], degrees: Sequence[tuple[float, ...]]) -> None:

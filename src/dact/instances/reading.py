@@ -98,7 +98,7 @@ def _parse(path: Path, suffix: str, wishes: Wishes, max_nodes: int) -> Instance:
     if suffix == ".npy":
         return instance_of(parse_npy(read_bytes(path), max_nodes), path, wishes)
     if suffix in TABLE_SUFFIXES:
-        text = workbook_text(read_bytes(path), max_nodes) if suffix == ".xlsx" else read_text(path)
+        text = workbook_text(read_bytes(path), max_nodes, place=path) if suffix == ".xlsx" else read_text(path)
         return parse_table(text, path, wishes, max_nodes)
     text = read_text(path)
     if suffix == ".txt" and is_table(text):

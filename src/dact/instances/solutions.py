@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from dact.instances.checker import Routes, check
 from dact.instances.errors import InputError, naming, plural, shown
@@ -19,7 +20,7 @@ from dact.instances.instance import Instance
 from dact.instances.keywords import parse_keywords
 from dact.instances.limits import MAX_NODES
 from dact.instances.numerals import finite, positive, whole
-from dact.instances.stop_lists import parse_stop_list, stop_list
+from dact.instances.stop_lists import Titles, parse_stop_list, stop_list
 from dact.instances.workbooks import workbook_text
 
 SUFFIXES = (".tour", ".sol", ".json", ".csv")
@@ -70,7 +71,7 @@ def _parsed(path: Path, instance: Instance, *, strict: bool) -> tuple[list[list[
     workbook = path.suffix.lower() == ".xlsx"
     most = STOPS_PER_NODE * max(instance.size, MAX_NODES)
     text = workbook_text(read_bytes(path), most) if workbook else read_text(path)
-    routes: list[list[int]] | list[list[str]] | list[list[int | str]]
+    routes: list[list[int]] | list[list[int | str]]
     cost = None
     if suffix == ".tour":
         routes = [_tour_nodes(text, instance if strict else None)]
@@ -79,7 +80,7 @@ def _parsed(path: Path, instance: Instance, *, strict: bool) -> tuple[list[list[
     elif suffix == ".sol":
         routes, cost = _sol_routes(text)
     else:
-        routes = _json_routes(text, by_name=bool(instance.names) and not strict)
+        routes = _json_routes(text, Titles(instance) if instance.names and not strict else None)
     return [list(route) for route in routes], cost
 
 
@@ -107,9 +108,12 @@ def _refuse_infeasible(instance: Instance, routes: Sequence[Sequence[int]]) -> N
 def _indexed(instance: Instance, stops: list[list[int | str]]) -> Routes:
     """Convert numbers to instance indices, and drop empty routes."""
     index: dict[int | str, int] = {instance.number(node): node for node in range(instance.size)}
+    titles = Titles(instance)
     if any(isinstance(stop, str) for route in stops for stop in route):
         index |= {instance.title(node): node for node in range(instance.size)}
     for stop in (stop for route in stops for stop in route):
+        if isinstance(stop, str):
+            titles.refuse_shared(stop)
         if stop not in index:
             kind = "node" if instance.facts.by_id else "customer"
             raise InputError(f"visits {kind} {shown(stop)}, which {shown(instance.name)} does not have")
@@ -191,18 +195,29 @@ def _sol_routes(text: str) -> tuple[list[list[int]], float | None]:
     return routes, cost
 
 
-def _json_routes(text: str, *, by_name: bool) -> list[list[int | str]]:
-    """The routes of a solution file, or of a line of `dact solve --json`."""
+def _json_routes(text: str, titles: Titles | None) -> list[list[int | str]]:
+    """The routes of a solution file, or of a line of `dact solve --json`: by names if there are titles to look them up,
+    or else by numbers."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError("is not JSON") from None
     content = content if isinstance(content, dict) else {}
-    key = "names" if by_name and "names" in content else "routes"
+    if titles is None or "names" not in content:
+        return list(_json_lists(content, "routes", int, "node number"))
+    names = _json_lists(content, "names", str, "name")
+    numbers = _json_lists(content, "routes", int, "node number") if "routes" in content else []
+    if [*map(len, names)] != [*map(len, numbers)]:
+        return list(names)
+    pairs = (zip(*each, strict=True) for each in zip(names, numbers, strict=True))
+    return [[titles.stop(name, number) for name, number in route] for route in pairs]
+
+
+def _json_lists(content: dict[str, Any], key: str, kind: type, what: str) -> list[list[Any]]:
+    """Routes under a key, whose stops are all of one kind."""
     routes = content.get(key, [content["tour"]] if key == "routes" and "tour" in content else None)
     if not isinstance(routes, list) or not all(isinstance(route, list) for route in routes):
         raise InputError("has no list 'routes' of lists")
-    kind, what = (str, "name") if key == "names" else (int, "node number")
     for node in (node for route in routes for node in route):
         if type(node) is not kind:
             raise InputError(f"a route holds {shown(node)}, not a {what}")

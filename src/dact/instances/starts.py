@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dact.instances.checker import Routes, check
-from dact.instances.errors import InputError, naming, shown
+from dact.instances.errors import InputError, naming, plural, shown
 from dact.instances.insertion import Draft
 from dact.instances.instance import Instance
 from dact.instances.solutions import read_stops
+from dact.instances.stop_lists import Titles
 
 STARTS = ("greedy", "random")
 """Starts that need no earlier solution."""
@@ -23,9 +24,9 @@ Stop = int | str
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """Feasible routes, and the repairs that were made."""
+    """Feasible routes, and the repairs that were made; None if no repair fits the vehicles, which `repairs` tells."""
 
-    routes: Routes
+    routes: Routes | None
     repairs: tuple[str, ...] = ()
 
 
@@ -42,8 +43,8 @@ def read_start(path: str | Path, instance: Instance) -> Start:
 def repaired(instance: Instance, stops: Sequence[Sequence[Stop]], *, numbered: bool = False) -> Start:
     """Repair routes of names or instance indices (or, if `numbered`, of numbers as in files) for this instance.
 
-    Unknown nodes are dropped, overloaded routes split, and missing nodes inserted where that is cheapest. InputError
-    if the routes cannot be repaired.
+    Unknown nodes are dropped, overloaded routes split, and missing nodes inserted where that is cheapest. Routes beyond
+    the limit on vehicles are dissolved, or all packed anew. InputError if the routes cannot be repaired.
     """
     by_number: dict[Stop, int] = {instance.number(node) if numbered else node: node for node in range(instance.size)}
     routes, gone = _known(instance, stops, by_number)
@@ -58,7 +59,11 @@ def repaired(instance: Instance, stops: Sequence[Sequence[Stop]], *, numbered: b
         titles = [instance.title(node) for node in new]
         repairs.append(_sentence(len(new), "that is new was inserted", "that are new were inserted", titles))
     draft.insert(new)
-    repairs += draft.spare_vehicles()
+    spared = draft.spare_vehicles()
+    if spared is None:
+        fleet = f"{instance.vehicles} {plural(instance.vehicles, 'vehicle')}"
+        return Start(routes=None, repairs=(f"the start does not fit into {fleet}; the search begins without it",))
+    repairs += spared
     repaired_routes = tuple(tuple(route) for route in draft.routes if route)
     fault = check(instance, repaired_routes).violations
     if fault:
@@ -70,7 +75,7 @@ def _known(
     instance: Instance, stops: Sequence[Sequence[Stop]], by_number: dict[Stop, int]
 ) -> tuple[list[list[int]], list[str]]:
     """Routes of instance indices, and the stops that the instance does not have. A node visited twice is refused."""
-    by_name = _unique_names(instance) if any(isinstance(stop, str) for route in stops for stop in route) else {}
+    by_name = _by_name(instance, {stop for route in stops for stop in route if isinstance(stop, str)})
     seen: dict[int, int] = {}
     routes: list[list[int]] = []
     gone: list[str] = []
@@ -103,14 +108,12 @@ def _twice(instance: Instance, stop: Stop, route: Sequence[Stop]) -> str:
     return "twice, first and last: if that was the depot, leave it out there" if ends else "twice"
 
 
-def _unique_names(instance: Instance) -> dict[Stop, int]:
-    titles = [instance.title(node) for node in range(instance.size)]
-    unique: dict[Stop, int] = {}
-    for node, title in enumerate(titles):
-        if title in unique:
-            raise InputError(f"the name {shown(title)} is used twice, so that routes by names are not clear")
-        unique[title] = node
-    return unique
+def _by_name(instance: Instance, names: set[str]) -> dict[Stop, int]:
+    """The nodes by their names; InputError if several have one of the names that are looked for."""
+    titles = Titles(instance)
+    for name in sorted(names):
+        titles.refuse_shared(name)
+    return {instance.title(node): node for node in range(instance.size)} if names else {}
 
 
 def _sentence(count: int, one: str, many: str, names: Iterable[str]) -> str:

@@ -9,11 +9,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
 
-from dact.instances.cells import Sheet
+from dact.instances.cells import WORDS, Sheet
 from dact.instances.errors import InputError, caution, naming, shown
 
 Value = TypeVar("Value")
-WORDS = ("capacity", "vehicles", "problem")
 _STATED = re.compile(r"([^\W\d][\w -]{0,29}?)\s*[:=]\s*(.*)")
 _NUMBER = re.compile(r"[-+.,\d]+")
 

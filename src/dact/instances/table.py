@@ -2,15 +2,17 @@
 
 A first row without any number is a header; its columns may come in any order, under other names too (`columns.py`),
 and others are ignored with a warning. Without a header the columns are x, y and maybe demand, with maybe a name before
-them. Semicolons, tabs or bars may stand for the commas. Demands make a CVRP, whose first row is the depot. Lines that
-begin with `#` are comments, which may state the capacity and other things (`stated.py`); the caller's own values win.
-Distances are unrounded: straight lines, or great circles in kilometres, or those of a matrix file. A file may be a
-matrix itself.
+them. Semicolons, tabs or bars may stand for the commas. Demands make a CVRP, whose first row is the depot. Lines
+above the header that begin with `#` are comments, and below it those of a single cell, as names may begin so. Comments
+may state the capacity and other things (`stated.py`); the caller's own values win. Distances are unrounded: straight
+lines, or great circles in kilometres, or those of a matrix file. A file may be a matrix itself.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,11 +25,12 @@ from dact.instances.instance import Instance
 from dact.instances.limits import MAX_NODES, check_nodes
 from dact.instances.matrix_files import Distances, is_matrix, parse_matrix
 from dact.instances.numerals import positive, real
-from dact.instances.odd_places import warn_of_odd_places
+from dact.instances.odd_places import warn_of_degrees, warn_of_odd_places
 from dact.instances.stated import Stated
 
 PLAIN = ("x", "y", "demand")
 """Columns of a file without a header."""
+_TOTAL = re.compile(r"\b(sum|summe|gesamt\w*|totals?|totale|totaal|suma|somme|razem)\b|\w+summe\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +71,8 @@ def parse_table(text: str, path: Path, wishes: Wishes | None = None, max_nodes: 
     _check_names(rows, path)
     if columns.pair == ("lat", "lon"):
         warn_of_odd_places(path, [row.line for row in rows], [row.point for row in rows])
+    elif columns.pair and distances is None:
+        warn_of_degrees(path, [row.point for row in rows])
     if loaded:
         _check_depot(rows)
         if capacity is None:
@@ -126,7 +131,7 @@ def _columns(sheet: Sheet, path: Path, *, matrix: bool) -> tuple[Columns, int]:
     number, cells = sheet.cells(0)
     with naming(f"line {number}"):
         if sheet.is_header(cells):
-            columns = find_columns(cells)
+            columns = find_columns(cells, lambda column: _are_distinct(sheet, column))
             if columns.pair is None and not (matrix and columns.places):
                 lacks = "neither name nor demand" if matrix else "neither x,y nor lat,lon, and no matrix is given"
                 raise InputError(f"the header {shown(sheet.delimiter.join(cells))} has {lacks}")
@@ -142,6 +147,18 @@ def _columns(sheet: Sheet, path: Path, *, matrix: bool) -> tuple[Columns, int]:
     return Columns(places={**places, "name": 0} if named else places, read_as={}, unused=[]), 0
 
 
+def _are_distinct(sheet: Sheet, column: int) -> bool:
+    """Are all values of a column there, and different?"""
+    values: set[str] = set()
+    for place in range(1, len(sheet.lines)):
+        with suppress(InputError):  # told when the row is read
+            cells = sheet.cells(place)[1]
+            if not any(cells[column : column + 1]) or cells[column] in values:
+                return False
+            values.add(cells[column])
+    return True
+
+
 def _row(sheet: Sheet, place: int, columns: Columns, wishes: Wishes, *, depot: bool) -> Row:
     number, cells = sheet.cells(place)
     places = columns.places
@@ -151,6 +168,8 @@ def _row(sheet: Sheet, place: int, columns: Columns, wishes: Wishes, *, depot: b
             raise InputError(
                 f"{shown(sheet.delimiter.join(cells))} has {len(cells)} {plural(len(cells), 'cell')}, not {width}"
             )
+        if columns.pair and not any(cells[places[axis]] for axis in columns.pair) and _is_total(cells):
+            raise InputError(f"{columns.pair[0]} is '', not a number: is this a row of totals?")
         load = cells[places["demand"]] if "demand" in places else "0"
         return Row(
             line=number,
@@ -158,6 +177,12 @@ def _row(sheet: Sheet, place: int, columns: Columns, wishes: Wishes, *, depot: b
             point=tuple(_number(sheet, axis, cells[places[axis]]) for axis in columns.pair or ()),
             demand=0.0 if depot and not load else _demand(sheet, load, wishes),
         )
+
+
+def _is_total(cells: list[str]) -> bool:
+    """Has a row a word such as "Total", or only numbers?"""
+    filled = [cell for cell in cells if cell]
+    return any(_TOTAL.search(cell) for cell in filled) or (bool(filled) and all(cell[-1].isdigit() for cell in filled))
 
 
 def _number(sheet: Sheet, column: str, cell: str) -> float:
