@@ -35,6 +35,7 @@ ELSEWHERE = {
     "best_known": "it belongs to the instance: dataclasses.replace(instance, {0}=)",
     "seeds": "solve with seed=0, seed=1 and so on, and keep the best result",
     "out": f"{_WRITING} dact.write_solution(file, result.instance, result.routes, result.cost)",
+    "out_format": f"{_WRITING} dact.write_solution(file, ...), where the name of the file says it",
     "plot": f"{_WRITING} dact.save_plot(result, file)",
     "animate": "watch the search with film = dact.Film(), then film.save(result, file)",
     "summary": "it is made of the fields of the results",

@@ -48,6 +48,33 @@ def test_stops(dact, shops: Path, tmp_path: Path):
     assert check(instance, read_solution(out, instance)).cost == pytest.approx(cost)
 
 
+def test_a_format_for_all_files(dact, depot: Path, square: Path, tmp_path: Path):
+    """Lists of stops for several files, in a folder; they are read back, and a run goes on with them."""
+    out = tmp_path / "answers"
+    ordered = ("solve", depot, square, "--steps", 1, "--out", out, "--out-format", "CSV")
+    assert dact(*ordered).code == 0
+    assert sorted(path.name for path in out.iterdir()) == [f"{depot.stem}.csv", f"{square.stem}.csv"]
+    assert (out / f"{depot.stem}.csv").read_text().startswith("route,stop,name,load,leg,distance\n")
+    again = dact("solve", depot, "--start", out / f"{depot.stem}.csv", "--steps", 0, "--json")
+    assert again.record["cost"] == dact("solve", depot, "--steps", 1, "--json").record["cost"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--out-format", "csv"), "--out-format 'csv' goes with a folder as --out"),
+        (("--out", "a.sol", "--out-format", "csv"), "--out-format 'csv' goes with a folder as --out, not with a.sol"),
+        (("--out", "answers", "--out-format", "xlsx"), "--out-format 'xlsx' does not hold answers of "),
+        (("--out", "answers", "--out-format", "tour"), ": sol or json or csv do"),
+    ],
+)
+def test_wrong_formats(dact, depot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options, said: str):
+    """Refused before the search."""
+    monkeypatch.chdir(tmp_path)
+    dact("solve", depot, *options).refused(said)
+    assert not (tmp_path / "answers").exists()
+
+
 def test_kilometres(dact, tmp_path: Path):
     """Where distances are kilometres, table and routes say so, and stops are to the metre."""
     table, out = tmp_path / "towns.csv", tmp_path / "stops.csv"

@@ -39,6 +39,8 @@ class Outputs:
     """Where the answers go."""
 
     out: Path | None = None
+    out_format: str = ""
+    """Of the files in the folder `out`; empty: the usual one."""
     plot: Path | None = None
     animate: Path | None = None
     summary: Path | None = None
@@ -60,7 +62,7 @@ class Desk:
         if not 1 <= seeds <= MOST_SEEDS:
             raise InputError(f"seeds {seeds} is not between 1 and {MOST_SEEDS}")
         self.instances, self.outputs, self.seeds = instances, outputs, seeds
-        self.solutions = solution_targets(outputs.out, instances)
+        self.solutions = solution_targets(outputs.out, instances, outputs.out_format)
         self.plots = plot_targets(outputs.plot, instances)
         self.films = film_targets(outputs.animate, instances)
         check_apart(self._targets(), read)

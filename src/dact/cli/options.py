@@ -96,6 +96,9 @@ def reading(
 
 def writing(
     out: Annotated[Path | None, typer.Option(help="A solution file (.tour, .sol, .json, .csv), or a folder.")] = None,
+    out_format: Annotated[
+        str, typer.Option(metavar="FORMAT", help="Of the files in the folder of --out: tour, sol, json or csv.")
+    ] = "",
     plot: Annotated[Path | None, typer.Option(help="A picture (.png, .svg, .pdf), or a folder.")] = None,
     animate: Annotated[
         Path | None, typer.Option(help="The search as a moving picture (.gif, .html, .mp4), or a folder.")

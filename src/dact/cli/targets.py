@@ -47,12 +47,26 @@ def _identity(path: Path) -> object:
         return path
 
 
-def solution_targets(path: Path | None, instances: Sequence[Instance]) -> list[Path] | None:
-    """A solution file for each instance: the one named, or one of its own in the folder named."""
+def solution_targets(path: Path | None, instances: Sequence[Instance], out_format: str = "") -> list[Path] | None:
+    """A solution file for each instance: the one named, or one of its own in the folder named, in this format."""
+    if out_format and (path is None or (path.suffix and not path.is_dir())):
+        given = "" if path is None else f", not with {path}"
+        raise InputError(f"--out-format {shown(out_format)} goes with a folder as --out{given}")
     if path is None:
         return None
-    own = [instance.facts.suffix for instance in instances]
+    own = [_suffix(instance, out_format) if out_format else instance.facts.suffix for instance in instances]
     return _targets("--out", path, instances, own, suffixes_for(instances[0]))
+
+
+def _suffix(instance: Instance, out_format: str) -> str:
+    known = suffixes_for(instance)
+    suffix = "." + out_format.lower().lstrip(".")
+    if suffix not in known:
+        names = " or ".join(each[1:] for each in known)
+        raise InputError(
+            f"--out-format {shown(out_format)} does not hold answers of {shown(instance.name)}: {names} do"
+        )
+    return suffix
 
 
 def plot_targets(path: Path | None, instances: Sequence[Instance]) -> list[Path] | None:
