@@ -19,6 +19,7 @@ ROWS = "\n".join([*LINES, ""])
     [
         "# capacity: 9\nname,x,y,demand\n" + ROWS,
         "name,x,y,demand\n" + ROWS + "# capacity: 9\n# the end\n",
+        "name,x,y,demand\n# capacity: 9\n# depots first, then shops\n" + ROWS + "# made by Bob, Ada, and Cem\n",
         "name,x,y,demand\n" + ROWS + "#,,,\n# capacity: 9,,,\n",
         "# drawn by Bob, in May, of 12 places, 3\n# capacity: 9\nname,x,y,demand\n" + ROWS,
         "# capacity: 9\n#name,x,y,demand\n" + ROWS,

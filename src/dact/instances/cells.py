@@ -176,10 +176,10 @@ def _sorted_out(every: list[tuple[int, str]], delimiter: str) -> tuple[list[tupl
 
 def _is_row(line: str, comment: str, delimiter: str, width: int) -> bool:
     """Is a line with '#' behind the header a row? One that has only its first cell must be as wide as the others and
-    begin with a number, as orders do.
+    begin with a number, as orders do; a sentence with commas has neither the width nor numbers.
     """
     cells = _cells(line, delimiter)
-    several = sum(map(bool, cells)) > 1
+    several = sum(map(bool, cells)) > 1 and (len(cells) == width or any(map(_is_number, cells[1:])))
     return not _SETTING.match(comment) and (several or (len(cells) == width and bool(_NUMBERED.match(cells[0]))))
 
 
