@@ -1,19 +1,24 @@
 """Small configs and learners for the tests of this package."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import torch
 
 from dact.problems import PROBLEMS
-from dact.training.command import TrainingResult, train_command
+from dact.training.checkpoint import load_checkpoint
+from dact.training.command import TrainingResult, make_trainer, train_command
 from dact.training.config import NetworkConfig, TrainConfig, from_dict, to_toml
 from dact.training.curriculum import CurriculumConfig
 from dact.training.instances import InstanceSource
+from dact.training.keeping import CHECKPOINT
 from dact.training.learner import PAPERS, Learner
 from dact.training.networks import RuntimeConfig, fresh_networks, make_networks
 from dact.training.ppo import PpoConfig
+from dact.training.recorder import Silence
 from dact.training.rollout import Task
+from dact.training.trainer import Limits, Trainer
 
 TINY = {
     "name": "tiny",
@@ -74,6 +79,28 @@ def train(tiny):
 def trained(train, tmp_path_factory) -> TrainingResult:
     """A whole run of the tiny config, for tests that only look at it."""
     return train(tmp_path_factory.mktemp("trained") / "run")
+
+
+@pytest.fixture
+def in_parts(tmp_path):
+    """Trains a config to its end at once, and again with stops after some segments; both must end alike."""
+
+    def check(config: TrainConfig, stops: Sequence[int]) -> None:
+        def trainer(name: str) -> Trainer:
+            path = tmp_path / name / CHECKPOINT
+            checkpoint = load_checkpoint(path) if path.exists() else None
+            return make_trainer(config, tmp_path / name, Silence(), checkpoint=checkpoint)
+
+        whole = trainer("whole")
+        whole.run(Limits())
+        for stop in stops:
+            trainer("parts").run(Limits(segments=stop))
+        resumed = trainer("parts")
+        resumed.run(Limits())
+        for name, x in resumed.learner.tensors().items():
+            assert torch.equal(x, whole.learner.tensors()[name]), name
+
+    return check
 
 
 @pytest.fixture

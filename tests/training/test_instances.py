@@ -11,13 +11,10 @@ from dact.instances import generate_set
 from dact.policy import load_weights
 from dact.problems import PROBLEMS, InstanceConfig
 from dact.training import train_command
-from dact.training.checkpoint import load_checkpoint
 from dact.training.command import make_trainer
 from dact.training.config import from_dict, to_toml
 from dact.training.instances import InstanceSource
-from dact.training.keeping import CHECKPOINT
 from dact.training.recorder import Silence
-from dact.training.trainer import Limits
 from dact.training.validation import ValidationConfig, validation_batches
 
 CONFIG = {
@@ -93,23 +90,9 @@ def test_an_interrupted_validation_ends(tmp_path, tiny):
     assert validation.seconds == before
 
 
-def test_a_run_with_bands_goes_on(tmp_path, tiny):
+def test_a_run_with_bands_goes_on(tiny, in_parts):
     """A run in parts ends as a whole one."""
-    config = tiny(problem="cvrp", sizes=[6, 7], instances=BANDS, validation={"every_batches": 0})
-
-    def trainer(name):
-        path = tmp_path / name / CHECKPOINT
-        checkpoint = load_checkpoint(path) if path.exists() else None
-        return make_trainer(config, tmp_path / name, Silence(), checkpoint=checkpoint)
-
-    whole = trainer("whole")
-    whole.run(Limits())
-    for stop in (4, 9):
-        trainer("parts").run(Limits(segments=stop))
-    resumed = trainer("parts")
-    resumed.run(Limits())
-    for name, x in resumed.learner.tensors().items():
-        assert torch.equal(x, whole.learner.tensors()[name]), name
+    in_parts(tiny(problem="cvrp", sizes=[6, 7], instances=BANDS, validation={"every_batches": 0}), stops=(4, 9))
 
 
 def test_a_guide_solves_every_band(tmp_path, tiny):

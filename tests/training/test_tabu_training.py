@@ -14,7 +14,6 @@ from dact.training.keeping import CHECKPOINT
 from dact.training.ppo import evaluate_segment
 from dact.training.recorder import Silence
 from dact.training.rollout import walk
-from dact.training.trainer import Limits
 
 GROUPS = {"group": 4, "takeover": "any", "segment": 6}
 
@@ -59,23 +58,9 @@ def test_a_new_start_forgets(make_learner, problem_name):
 
 
 @pytest.mark.parametrize("changes", [{}, {"curriculum": {"ages": 12}}, {"ppo": GROUPS | {"segment": 2}}])
-def test_stopped_and_resumed(tmp_path, tiny, problem_name, changes):
+def test_stopped_and_resumed(tiny, in_parts, problem_name, changes):
     """Recent tours are part of a checkpoint: a run in parts ends as a whole one."""
-    changes = {"problem": problem_name, "tabu": 8, "validation": {"every_batches": 0}} | changes
-
-    def trainer(name):
-        path = tmp_path / name / CHECKPOINT
-        checkpoint = load_checkpoint(path) if path.exists() else None
-        return make_trainer(tiny(**changes), tmp_path / name, Silence(), checkpoint=checkpoint)
-
-    whole = trainer("whole")
-    whole.run(Limits())
-    for stop in (1, 5):
-        trainer("parts").run(Limits(segments=stop))
-    resumed = trainer("parts")
-    resumed.run(Limits())
-    for name, x in resumed.learner.tensors().items():
-        assert torch.equal(x, whole.learner.tensors()[name]), name
+    in_parts(tiny(**{"problem": problem_name, "tabu": 8, "validation": {"every_batches": 0}} | changes), stops=(1, 5))
 
 
 def test_validation_searches_so_too(tmp_path, tiny):
