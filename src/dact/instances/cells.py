@@ -45,8 +45,8 @@ class Sheet:
     @classmethod
     def parse(cls, text: str) -> Sheet:
         """Read lines. With a semicolon, a tab or a bar in the first row, this separates cells; with the first two,
-        commas may be decimal commas. Excel's first line `sep=;` is obeyed. Behind the header, a line with '#' is a
-        comment only where it is a single cell: a name may begin with '#'.
+        commas may be decimal commas. Excel's first line `sep=;` is obeyed. Behind the header, a line with '#' is
+        a row where it is as wide as others or has numbers: a name may begin with '#'.
         """
         every = list(numbered_lines(text, ends=" "))
         stated = _SEPARATOR.fullmatch(every[0][1].strip(' "')) if every else None

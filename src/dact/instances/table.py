@@ -3,9 +3,10 @@
 A first row without any number is a header; its columns may come in any order, under other names too (`columns.py`),
 and others are ignored with a warning. Without a header the columns are x, y and maybe demand, with maybe a name before
 them. Semicolons, tabs or bars may stand for the commas. Demands make a CVRP, whose first row is the depot. Lines
-above the header that begin with `#` are comments, and below it those of a single cell, as names may begin so. Comments
-may state the capacity and other things (`stated.py`); the caller's own values win. Distances are unrounded: straight
-lines, or great circles in kilometres, or those of a matrix file. A file may be a matrix itself.
+above the header that begin with `#` are comments, and below it those that are neither as wide as it nor have numbers
+behind their first cell, as names may begin so. Comments may state the capacity and other things (`stated.py`); the
+caller's own values win. Distances are unrounded: straight lines, or great circles in kilometres, or those of a matrix
+file. A file may be a matrix itself.
 """
 
 from __future__ import annotations
